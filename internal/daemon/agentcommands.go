@@ -15,15 +15,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// agentChoice is what the user was told of the agent's modes and sessions. Its fields
-// belong to voiceCommands.mu.
+// agentChoice holds the modes and sessions of the agent that the user was last told.
+// voiceCommands.mu guards its fields.
 type agentChoice struct {
-	sessions []copilot.Session // as they were listed last
-	mode     *unaskedMode      // that waits for a yes
+	sessions []copilot.Session // as listed most recently
+	mode     *unaskedMode      // awaits a spoken yes
 }
 
-// unaskedMode is a mode in which an agent may act without asking, and until when a yes
-// switches to it, by the conversation's clock.
+// unaskedMode is a mode in which an agent may act without asking, and the deadline, by
+// the conversation's clock, for the yes that switches to it.
 type unaskedMode struct {
 	agent copilot.Agent
 	mode  copilot.Mode
@@ -31,13 +31,14 @@ type unaskedMode struct {
 }
 
 const (
-	agentTime   = 40 * time.Second // that the agent may take, its start included
-	confirmTime = 30 * time.Second // for a yes to a mode
-	maxListed   = 5                // sessions that are said
+	agentTime   = 40 * time.Second // limit for the agent, including its start
+	confirmTime = 30 * time.Second // limit for a yes to a mode
+	maxListed   = 5                // sessions read aloud
 )
 
-// agentCommand is what is done for a command about the modes, models or sessions of who
-// answers; nil where the words are none, or mean nothing that there could be.
+// agentCommand returns the action for a command about the modes, models or sessions of
+// the current adapter. It returns nil if the words are not such a command, or if
+// nothing matches it.
 func (d *Daemon) agentCommand(u spoken.Utterance, text string) (do func()) {
 	name := ""
 	if u.Command == "" {
@@ -73,7 +74,8 @@ func (d *Daemon) agentAction(c spoken.Command, name string) (do func()) {
 	return nil
 }
 
-// askAgent has something asked of the agent in the background, and says what came of it.
+// askAgent returns an action that queries the agent in the background and says the
+// result.
 func (d *Daemon) askAgent(ask func(context.Context) (string, error)) func() {
 	return func() {
 		go func() {
@@ -110,8 +112,8 @@ func (d *Daemon) listModes(ctx context.Context, agent copilot.Agent) (string, er
 	return fmt.Sprintf(words.modes, d.listed(modeNames(modes))) + now, nil
 }
 
-// switchMode switches to a mode of a name, but asks first where the agent may act unasked
-// in it.
+// switchMode switches to the named mode. If the agent may act unasked in that mode, it
+// asks for a yes first.
 func (d *Daemon) switchMode(ctx context.Context, agent copilot.Agent, name string) (string, error) {
 	modes, err := agent.Modes(ctx)
 	words := agentTexts[d.locale()]
@@ -145,8 +147,9 @@ func (d *Daemon) setMode(ctx context.Context, agent copilot.Agent, mode copilot.
 	return fmt.Sprintf(agentTexts[d.locale()].modeSet, clipSpoken(mode.Name)), agent.SetMode(ctx, mode.ID)
 }
 
-// settlesMode says whether an utterance answers whether the agent may act unasked, and has
-// that done. Any other words are a no that says nothing.
+// settlesMode reports whether an utterance answers the open question about a mode in
+// which the agent acts unasked, and queues the action. Any other words decline
+// silently.
 func (d *Daemon) settlesMode(utterance uint64, class csm.Class, confidence float64) bool {
 	if class == csm.Backchannel || class == csm.Empty {
 		return false
@@ -209,7 +212,8 @@ func (d *Daemon) listSessions(ctx context.Context, agent copilot.Agent) (string,
 	return fmt.Sprintf(words.sessions, strings.Join(names, "; ")), nil
 }
 
-// sessions lists the agent's sessions, and keeps the list for the numbers in it.
+// sessions lists the agent's sessions and keeps the list, so that the user can refer to
+// its numbers.
 func (d *Daemon) sessions(ctx context.Context, agent copilot.Agent) ([]copilot.Session, error) {
 	sessions, err := agent.Sessions(ctx)
 	d.voice.mu.Lock()
@@ -218,8 +222,8 @@ func (d *Daemon) sessions(ctx context.Context, agent copilot.Agent) ([]copilot.S
 	return sessions, err
 }
 
-// openSession continues the session that is meant: the latest where none is named. A
-// number is that of the list that was said last.
+// openSession continues the named session, or the latest if name is empty. A number
+// refers to the list that was said last.
 func (d *Daemon) openSession(ctx context.Context, agent copilot.Agent, name string) (string, error) {
 	words, at := agentTexts[d.locale()], 0
 	d.voice.mu.Lock()
@@ -243,13 +247,13 @@ func (d *Daemon) openSession(ctx context.Context, agent copilot.Agent, name stri
 		return "", err
 	}
 	d.voice.mu.Lock()
-	d.voice.agent.sessions = nil // the numbers are others now
+	d.voice.agent.sessions = nil // the numbers have changed
 	d.voice.mu.Unlock()
 	return fmt.Sprintf(words.sessionSet, d.titleOf(sessions[at])), nil
 }
 
-// listedSession is the place of a session in the list that was said last, by its title; -1
-// for none.
+// listedSession returns the index, by title, of a session in the list that was said
+// last, or -1.
 func (d *Daemon) listedSession(name string) int {
 	d.voice.mu.Lock()
 	defer d.voice.mu.Unlock()
@@ -272,11 +276,12 @@ func (d *Daemon) mayActUnasked() {
 	d.say(fmt.Sprintf(agentTexts[d.locale()].mayActUnasked, d.agent()))
 }
 
-// minPart is how many characters of a name are enough where only one name has them.
+// minPart is the shortest part of a name, in characters, that matches if only one name
+// contains it.
 const minPart = 3
 
-// meantBy is the place of what a name means: of that name, or else the only one with it
-// as a part of its name; -1 for none.
+// meantBy returns the index of the entry that name means: an exact match, or else the
+// only entry that contains it. It returns -1 if there is no such entry.
 func meantBy(name string, all [][]string) int {
 	key := spoken.NameKey(name)
 	has := func(match func(string) bool) (at int) {
@@ -319,7 +324,7 @@ func nameOfModel(m copilot.Model) string {
 	return m.ID
 }
 
-// listed names things, as far as they are said.
+// listed joins names, up to the number that is read aloud.
 func (d *Daemon) listed(names []string) string {
 	said := make([]string, len(names))
 	for i, n := range names {

@@ -24,7 +24,7 @@ func (*choosy) Name() string  { return "choosy" }
 func (*choosy) Title() string { return "Codex" }
 
 func (c *choosy) Send(ctx context.Context, r copilot.Request, emit func(string)) error {
-	if c.answer == nil { // the words are content, which leaves a trace
+	if c.answer == nil { // the words are content and appear in the trace
 		return nil
 	}
 	return c.answer(ctx, r, emit)
@@ -75,8 +75,8 @@ func locale(t *testing.T, l protocol.Locale) protocol.Settings {
 	return set
 }
 
-// The modes, models and sessions of an agent are listed and chosen by voice and in
-// writing, in each language. What is named is checked against what exists.
+// Modes, models and sessions of an agent are listed and selected by voice and in
+// writing, in each language. Names are checked against those that exist.
 func TestAgentCommands(t *testing.T) {
 	const noMode, noModel = "There is no mode “ultra”. The modes are Default, Auto Edit and Plan.", "There is no model “gpt”, or several. The models are GPT-5.4, GPT-5.4-Mini and flash."
 	for _, c := range []struct {
@@ -120,7 +120,8 @@ func TestAgentCommands(t *testing.T) {
 	}
 }
 
-// A title is one only after the list was said: dictation is not held up otherwise.
+// Session titles are recognised only after the list was said, so that dictation is not
+// held up otherwise.
 func TestSessionByTitle(t *testing.T) {
 	r := newAgentRoom(t, protocol.DefaultSettings(), &choosy{})
 	if do := r.d.agentCommand(spoken.Classify("load the session parser"), "load the session parser"); do != nil {
@@ -132,7 +133,7 @@ func TestSessionByTitle(t *testing.T) {
 	r.left("The earlier sessions are: 1, Fix the parser; 2, untitled.", "load s2", "Continuing the session “Fix the parser”.")
 }
 
-// A mode in which the agent may act unasked needs a yes, soon, and nothing else said
+// A mode in which the agent may act unasked needs a prompt yes, with no other words
 // before it.
 func TestUnaskedModeNeedsAYes(t *testing.T) {
 	ask := map[protocol.Locale]string{
@@ -215,8 +216,8 @@ func TestAgentThatCannot(t *testing.T) {
 	}
 }
 
-// Where nobody has modes or sessions, the words are for the assistant; the editor's models
-// are in its panel.
+// Without modes or sessions, the words are for the assistant. The editor's models are
+// in its panel.
 func TestAgentCommandsWithoutAnAgent(t *testing.T) {
 	r := newRoom(t, protocol.DefaultSettings(), true, "", false)
 	for _, says := range []string{"switch to plan mode", "list the sessions", "continue the last session"} {

@@ -2,25 +2,26 @@ package daemon
 
 import "github.com/agentvoice/agentvoice-daemon/protocol"
 
-// agentWords are what is said about the modes, models and sessions of who answers.
+// agentWords are the phrases about the modes, models and sessions of the current
+// adapter.
 type agentWords struct {
 	modes, now  string // the modes, and the current one
-	noModes     string // the agent has none
-	noMode      string // of a name, and which there are
+	noModes     string // the agent has no modes
+	noMode      string // unknown mode name, and the available modes
 	modeSet     string
 	unaskedMode string // asks for a yes
 	modeKept    string
 
 	models        string
 	noModels      string
-	noModel       string // of a name, and which there are
+	noModel       string // unknown model name, and the available models
 	modelSet      string
-	modelsInPanel string // only the editor knows them
+	modelsInPanel string // only the editor knows the models
 
 	sessions   string
-	untitled   string // session
+	untitled   string // a session without a title
 	noSessions string
-	noSession  string // of a name or number, and how many there are
+	noSession  string // unknown session name or number, and how many sessions exist
 	sessionSet string
 
 	busy, failed  string
@@ -60,7 +61,7 @@ var agentTexts = map[protocol.Locale]agentWords{
 	},
 }
 
-// modeSynonyms are modes as NameKey gives them, each with what people call it.
+// modeSynonyms groups mode names, as NameKey returns them, with what people call them.
 var modeSynonyms = [][]string{
 	{"plan", "planning", "planung", "planen", "プラン", "計画"},
 	{"default", "standard", "normal", "normalen", "normaler", "標準", "通常", "デフォルト"},

@@ -8,48 +8,49 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// answer is what the assistant wrote, and how the pieces of it are spoken. What an
-// operation costs depends on the text that it adds or returns, not on the length
-// of the answer: an answer may come in a hundred thousand pieces.
+// answer is the text that the assistant wrote, and how its pieces are spoken. The cost
+// of an operation depends on the text that it adds or returns, not on the length of the
+// answer, because an answer may arrive in a hundred thousand pieces.
 type answer struct {
 	text   strings.Builder
-	whole  int            // bytes of text that end with a complete rune
-	chars  int            // runes in them
-	marks  []int          // where rune number i*markEvery begins, in bytes
-	how    spoken.Options // how it is put into spoken words
-	rounds []int          // where each round begins, in bytes
-	spoken map[int]said   // by the segment's first character
-	starts []int          // the first characters of the segments, in order
+	whole  int            // length in bytes up to the last complete rune
+	chars  int            // runes within whole
+	marks  []int          // byte offset of each rune number i*markEvery
+	how    spoken.Options // how it is converted to spoken words
+	rounds []int          // byte offset of each round
+	spoken map[int]said   // keyed by the segment's first character
+	starts []int          // first characters of the segments, in order
 	edition
-	scanned int // bytes that were decoded so far: the work, for tests
+	scanned int // bytes decoded so far; tests use it to bound the work
 }
 
-// said is a piece of an answer as it is said, and the characters that it covers.
+// said is a piece of an answer as spoken, and the characters that it covers.
 type said struct {
 	text       string
 	class      spoken.Class
 	start, end int
 }
 
-// edition changes when an answer's text is replaced or shortened, and not when it
+// edition changes when an answer's text is replaced or shortened, but not when it
 // grows.
 type edition uint64
 
-// markEvery is how many runes lie between two marks: so many at most are decoded
-// to find a character.
+// markEvery is the number of runes between two marks. It bounds how many runes are
+// decoded to find a character.
 const markEvery = 64
 
-// setSpoken keeps how a segment is said. A round that is spoken again replaces what it
-// said before.
+// setSpoken stores how a segment is spoken. When a round is spoken again, its new
+// segments replace the old ones.
 func (a *answer) setSpoken(s said) {
 	at, _ := slices.BinarySearch(a.starts, s.start)
 	a.starts = append(a.starts[:at], s.start)
 	a.spoken[s.start] = s
 }
 
-// heard is how much of the text was heard where playback is as far as the core's character
-// chars. The core takes it that each character of a segment's source lasts as long; those
-// of the spoken text do, and that may be a longer or shorter text.
+// heard converts the core's playback position chars into how much of the text was
+// heard. The core assumes that every character of a segment's source takes equally
+// long; in fact every character of the spoken text does, and that text may be longer or
+// shorter.
 func (a *answer) heard(chars int) int {
 	i, found := slices.BinarySearch(a.starts, chars)
 	if found || i == 0 {
@@ -65,7 +66,7 @@ func (a *answer) heard(chars int) int {
 	return s.start + spoken.Align(source, s.text).Source(said)
 }
 
-// add appends to the text. A rune may be divided between two pieces.
+// add appends to the text. A rune may be split across two pieces.
 func (a *answer) add(piece string) {
 	a.text.WriteString(piece)
 	text := a.text.String()
@@ -80,20 +81,20 @@ func (a *answer) add(piece string) {
 	}
 }
 
-// cut shortens the text to its first bytes.
+// cut truncates the text to the given number of bytes.
 func (a *answer) cut(bytes int) {
 	kept := a.text.String()[:bytes]
 	a.text, a.whole, a.chars, a.marks = strings.Builder{}, 0, 0, nil
 	a.add(kept)
 }
 
-// length is how many characters the text has.
+// length returns the length of the text in characters.
 func (a *answer) length() int {
 	return a.chars + utf8.RuneCountInString(a.text.String()[a.whole:])
 }
 
-// offset is where a character begins, in bytes; the end of the text where it has
-// fewer.
+// offset returns the byte offset of a character, or the end of the text if it is
+// shorter.
 func (a *answer) offset(char int) int {
 	text := a.text.String()
 	if char >= a.length() {

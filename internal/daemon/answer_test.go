@@ -14,8 +14,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// The work for an answer, counted in bytes that are decoded, is a small multiple of
-// its length, in however many pieces it comes.
+// The work for an answer, counted in decoded bytes, is a small multiple of its length,
+// regardless of the number of pieces.
 func TestWorkForAnAnswerIsLinear(t *testing.T) {
 	const piece = "The parser drops the last line. Ünïcödé is counted by runes, so the test fails.\n\n- one\n- two\n\n"
 	for _, size := range []int{20_000, 80_000, 320_000} {
@@ -25,7 +25,7 @@ func TestWorkForAnAnswerIsLinear(t *testing.T) {
 		s := newSegmenter(c, 1, 0, func(e csm.Event) {
 			if seg, ok := e.(csm.CopilotSegment); ok {
 				segments++
-				_ = c.source(1, seg.Start, seg.End) // as its caption does
+				_ = c.source(1, seg.Start, seg.End) // as for its caption
 			}
 		}, spoken.Options{Locale: "en"})
 		for at := 0; at < len(text); at += 4 {
@@ -40,8 +40,8 @@ func TestWorkForAnAnswerIsLinear(t *testing.T) {
 	}
 }
 
-// An answer finds its characters as counting from the beginning does, wherever the
-// pieces were divided, and also where they are no UTF-8.
+// An answer locates its characters as counting from the start does, wherever the pieces
+// were split, even if they are not valid UTF-8.
 func TestAnswerFindsCharacters(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -82,8 +82,8 @@ func TestAnswerFindsCharacters(t *testing.T) {
 	}
 }
 
-// An answer that comes faster than the core takes it is held up, and one that is no
-// longer wanted while it waits adds nothing.
+// An answer that arrives faster than the core takes it is held back. One that is
+// cancelled while it waits adds nothing.
 func TestAnswerWaitsForRoom(t *testing.T) {
 	const deltas = 100
 	a, _ := errands(t, &able{})
@@ -110,7 +110,7 @@ func TestAnswerWaitsForRoom(t *testing.T) {
 	}
 }
 
-// sends is an adapter that answers as it says.
+// sends is an adapter that answers with the given function.
 type sends func(emit func(string))
 
 func (sends) Name() string { return "sends" }
@@ -119,8 +119,8 @@ func (s sends) Send(_ context.Context, _ copilot.Request, emit func(string)) err
 	return nil
 }
 
-// What was heard of a segment ends at the word that was said, not where the same share of
-// its source ends: in the transcript and in what the assistant is told.
+// The heard part of a segment ends at the spoken word, not at the same fraction of its
+// source, both in the transcript and in the prompt.
 func TestHeardEndsAtTheWord(t *testing.T) {
 	const answer = "See [the page](https://example.com/a/very/long/path/to/somewhere) of the tests first. Then run all of them."
 	r := newRoom(t, protocol.DefaultSettings(), false, answer, true)
@@ -131,7 +131,7 @@ func TestHeardEndsAtTheWord(t *testing.T) {
 	}
 	for _, word := range []string{"page", "of", "tests", "first"} {
 		spoke := strings.Index(first.text, word) + len(word)
-		core := first.start + (spoke*(first.end-first.start)+len(first.text)-1)/len(first.text) // the share that was played
+		core := first.start + (spoke*(first.end-first.start)+len(first.text)-1)/len(first.text) // the fraction that was played
 		want := answer[:strings.Index(answer, word)+len(word)]
 		if got := c.source(r.request, 0, c.heardOf(r.request, core)); got != want {
 			t.Errorf("up to %q: heard %q, want %q", word, got, want)
@@ -156,7 +156,7 @@ func TestHeardEndsAtTheWord(t *testing.T) {
 	})
 }
 
-// Another attempt replaces what the one before it said.
+// Another attempt replaces the output of the previous one.
 func TestSegmentsOfAnotherAttempt(t *testing.T) {
 	a := &answer{spoken: map[int]said{}}
 	a.add("One two three. Four five six. ")

@@ -14,36 +14,35 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 )
 
-// retryBackoff is the pause before the second attempt; each further one is twice
-// as long (PER-004).
+// retryBackoff is the delay before the second attempt; it doubles for each further
+// attempt (PER-004).
 const retryBackoff = 250 * time.Millisecond
 
-// assistant carries requests to the adapter, with retries, and turns what comes
-// back into segments; and it runs the errands of errands.go. Each round of a
-// request ends with exactly one csm.CopilotDone, and each errand with its own
-// terminal.
+// assistant sends requests to the adapter, with retries, and turns the replies into
+// segments. It also runs the background jobs of errands.go. Each round of a request
+// ends with exactly one csm.CopilotDone, and each job with its own terminal event.
 type assistant struct {
 	adapter copilot.Adapter
 	clock   dispatch.Clock
 	content *content
 	post    func(csm.Event)
 	spoken  func() spoken.Options      // how an answer that begins now is spoken
-	room    func(context.Context) bool // waits until the core keeps up
+	room    func(context.Context) bool // waits until the core has caught up
 	retries func() int
 	used    func(copilot.Usage)
 	unasked func() // announces an agent that may act without asking
 
-	ctx     context.Context // of everything under way, until close
+	ctx     context.Context // covers everything in flight, until close
 	abandon context.CancelFunc
 	mu      sync.Mutex
-	live    map[string]*asking // by what the client or the service knows it as
-	stirred chan struct{}      // holds one: what settled says may have changed
+	live    map[string]*asking // keyed by the id that the client or the service uses
+	stirred chan struct{}      // capacity 1; signals that the result of settled may have changed
 	wg      sync.WaitGroup
 
-	request uint64 // that was live after the last step, 0 for none; the loop's
+	request uint64 // live after the last step, or 0; used by the loop only
 }
 
-// newAssistant makes the assistant of a daemon.
+// newAssistant returns the assistant of a daemon.
 func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 	ctx, abandon := context.WithCancel(context.Background())
 	return &assistant{
@@ -56,17 +55,17 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 	}
 }
 
-// asking is a request or an errand under way. Its fields belong to assistant.mu.
+// asking is a request or job in flight. assistant.mu guards its fields.
 type asking struct {
 	id        string
 	cancel    context.CancelFunc
 	cancelled bool
-	waits     bool // for its end all the same, when it is cancelled
-	sleeps    bool // until the clock wakes it
+	waits     bool // must finish even if it is cancelled
+	sleeps    bool // sleeping until the clock wakes it
 }
 
-// begin runs f on a goroutine that can be cancelled by id. What f returns is
-// posted before it counts as over.
+// begin runs f on a goroutine that can be cancelled by id. The event that f returns is
+// posted before the job is removed.
 func (a *assistant) begin(ask *asking, f func(context.Context) csm.Event) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	ask.cancel = cancel
@@ -77,7 +76,7 @@ func (a *assistant) begin(ask *asking, f func(context.Context) csm.Event) {
 		a.post(f(ctx))
 		cancel()
 		a.mu.Lock()
-		if a.live[ask.id] == ask { // and not the next round already
+		if a.live[ask.id] == ask { // not replaced by the next round yet
 			delete(a.live, ask.id)
 		}
 		a.mu.Unlock()
@@ -85,7 +84,7 @@ func (a *assistant) begin(ask *asking, f func(context.Context) csm.Event) {
 	})
 }
 
-// send hands over a round of a request, for a model; "" is the adapter's own.
+// send hands one round of a request to a model; "" selects the adapter's default.
 func (a *assistant) send(e csm.SendCopilot, model string) {
 	ask := &asking{id: requestID(e.Request)}
 	req := copilot.Request{
@@ -95,7 +94,7 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req) })
 }
 
-// cancel has what is known by an id stop.
+// cancel cancels the request or job with the given id.
 func (a *assistant) cancel(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,8 +104,8 @@ func (a *assistant) cancel(id string) {
 	}
 }
 
-// follow tells an adapter that keeps something open between the rounds of a request
-// when the request is over: also when it ended while the user was asked.
+// follow tells an adapter that keeps resources open between the rounds of a request
+// when the request is over, including when it ended while the user was being asked.
 func (a *assistant) follow(st csm.State) {
 	live, _ := copilot.LiveOf(st.Copilot)
 	was := a.request
@@ -123,7 +122,7 @@ func (a *assistant) stir() {
 	}
 }
 
-// settled says whether everything under way waits for somebody outside of this
+// settled reports whether everything in flight waits for something outside of this
 // process, or for the clock.
 func (a *assistant) settled(outside Waiter) bool {
 	a.mu.Lock()
@@ -136,14 +135,14 @@ func (a *assistant) settled(outside Waiter) bool {
 	return true
 }
 
-// close cancels what is live and waits for it.
+// close cancels everything in flight and waits for it.
 func (a *assistant) close() {
 	a.abandon()
 	a.wg.Wait()
 }
 
-// run makes attempts until one ends well, none is left, or the time for the
-// first sign of life would be over before the next.
+// run makes attempts until one succeeds, no attempts remain, or the deadline for the
+// first sign of life would expire before the next one.
 func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request) csm.CopilotDone {
 	start := a.clock.Now()
 	done := csm.CopilotDone{Request: e.Request, Round: e.Round}
@@ -171,7 +170,7 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 	}
 }
 
-// attempt makes one attempt and reports whether any words or calls came.
+// attempt makes one attempt and reports whether any words or calls arrived.
 func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
 	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.spoken())
 	if _, tools := a.uses().(copilot.Caller); tools {
@@ -180,7 +179,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 				return
 			}
 			spoke = true
-			s.flush() // what was said before it is not held up by it
+			s.flush() // do not hold up the words that came before the call
 			a.post(csm.CopilotToolCall{
 				Request: e.Request, Round: e.Round, ToolCall: a.content.newCall(e.Request, call),
 				Destructive: a.content.destructive(call), Allowed: a.content.allowed(call),
@@ -200,8 +199,8 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 	return spoke, err
 }
 
-// failure says what an error of an adapter means, and how long to wait before
-// another attempt.
+// failure maps an adapter's error to a code, and returns the delay before another
+// attempt and whether to make one.
 func failure(err error, attempt int) (code csm.Code, wait time.Duration, again bool) {
 	var e *copilot.Error
 	if !errors.As(err, &e) {
@@ -210,7 +209,7 @@ func failure(err error, attempt int) (code csm.Code, wait time.Duration, again b
 	return knownCode(e.Code, csm.CodeCopilotFailed), max(e.After, retryBackoff<<(attempt-1)), e.Retryable
 }
 
-// sleep waits on the conversation's clock; false when ctx is done first.
+// sleep waits on the conversation's clock. It returns false if ctx is done first.
 func (a *assistant) sleep(ctx context.Context, ask *asking, d time.Duration) bool {
 	sleeps := func(now bool) {
 		a.mu.Lock()
@@ -233,7 +232,7 @@ func (a *assistant) sleep(ctx context.Context, ask *asking, d time.Duration) boo
 	}
 }
 
-// segmenter turns a round's text into the core's segments. The chunker counts
+// segmenter turns the text of a round into the core's segments. The chunker counts
 // bytes of the round, the core characters of the whole answer.
 type segmenter struct {
 	content *content
@@ -241,14 +240,14 @@ type segmenter struct {
 	round   int
 	post    func(csm.Event)
 	chunker *spoken.Chunker
-	from    int // where the chunker's position 0 is, in bytes of the answer
-	pushed  int // bytes that the chunker was given
-	bytes   int // of the answer, covered so far
+	from    int // offset of the chunker's position 0, in bytes of the answer
+	pushed  int // bytes given to the chunker
+	bytes   int // bytes of the answer covered so far
 	chars   int
 }
 
-// newSegmenter makes the segmenter of a round. Each round of a request speaks code
-// as the first did, whatever the settings are by then.
+// newSegmenter returns the segmenter of a round. All rounds of a request speak code as
+// the first one did, even if the settings have changed since.
 func newSegmenter(c *content, request uint64, round int, post func(csm.Event), how spoken.Options) *segmenter {
 	s := &segmenter{content: c, request: request, round: round, post: post}
 	s.from, s.chars, how = c.beginRound(request, round, how)
@@ -257,14 +256,14 @@ func newSegmenter(c *content, request uint64, round int, post func(csm.Event), h
 	return s
 }
 
-// push takes the next piece of the answer. One without text is a sign of life.
+// push takes the next piece of the answer. An empty piece is a sign of life.
 func (s *segmenter) push(text string) {
 	s.post(csm.CopilotDelta{Request: s.request, Round: s.round, Chars: s.content.extend(s.request, text)})
 	s.pushed += len(text)
 	s.add(s.chunker.Push(text))
 }
 
-// flush says what is held back. What comes after it is another sentence.
+// flush emits the text that is held back. Text after it starts a new sentence.
 func (s *segmenter) flush() {
 	s.add(s.chunker.Flush())
 	s.from, s.pushed = s.from+s.pushed, 0
@@ -284,7 +283,7 @@ func (s *segmenter) add(segs []spoken.Segment) {
 	}
 }
 
-// knownCode is code where the core knows it, else other.
+// knownCode returns code if the core knows it, else other.
 func knownCode(code string, other csm.Code) csm.Code {
 	for _, c := range csm.Codes {
 		if string(c) == code {
@@ -294,9 +293,9 @@ func knownCode(code string, other csm.Code) csm.Code {
 	return other
 }
 
-// prompt is the conversation so far, as far as the user heard it, and what is to
-// be answered: the summary of what was longest ago, what was said after that, and
-// in the first round the utterance. Later rounds have it in the history.
+// prompt returns the conversation as the user heard it: the summary of the oldest part,
+// the messages since then and, in the first round, the utterance to answer. In later
+// rounds the utterance is already part of the history.
 func (c *content) prompt(e csm.SendCopilot) []copilot.Message {
 	var out []copilot.Message
 	if said := c.summary(e.Summary); said != "" {
@@ -309,10 +308,10 @@ func (c *content) prompt(e csm.SendCopilot) []copilot.Message {
 	return out
 }
 
-// summaryLead tells the assistant what the first message is.
+// summaryLead marks the first message as a summary.
 const summaryLead = "[What was said before, in short]\n"
 
-// words are those of an utterance and of what was merged with it.
+// words returns the words of an utterance and of those merged with it.
 func (c *content) words(utterance uint64, more []uint64) string {
 	said := []string{c.utterance(utterance)}
 	for _, id := range more {

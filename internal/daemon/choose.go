@@ -9,7 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// adapter is who answers; nil where the World does.
+// adapter returns the adapter that answers now, or nil if the World answers.
 func (d *Daemon) adapter() copilot.Adapter {
 	if d.assistant == nil {
 		return nil
@@ -17,7 +17,7 @@ func (d *Daemon) adapter() copilot.Adapter {
 	return d.assistant.uses()
 }
 
-// agent is the name for people of who answers, "" for Copilot.
+// agent returns the display name of the current adapter, or "" for Copilot.
 func (d *Daemon) agent() string {
 	if d.assistant == nil {
 		return ""
@@ -28,11 +28,12 @@ func (d *Daemon) agent() string {
 	return ""
 }
 
-// spec is the row of a code, which names who answers.
+// spec returns the row of a code, worded for the current adapter.
 func (d *Daemon) spec(code protocol.ErrorCode) protocol.ErrorSpec { return code.Spec().By(d.agent()) }
 
-// choose takes who answers from the settings, when a conversation begins: no request is
-// live then. The history stays; an agent that comes new to it is told what was said.
+// choose picks the adapter from the settings when a conversation begins, while no
+// request is live. The history is kept, and the new adapter receives it with the first
+// request.
 func (d *Daemon) choose() {
 	if d.assistant == nil || d.cfg.Choose == nil {
 		return
@@ -59,14 +60,15 @@ func closeAdapters(all ...copilot.Adapter) error {
 	return errors.Join(errs...)
 }
 
-// uses is who answers now.
+// uses returns the adapter that answers now.
 func (a *assistant) uses() copilot.Adapter {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.adapter
 }
 
-// use has another adapter answer from the next request on, and returns the one before.
+// use switches to another adapter from the next request on, and returns the previous
+// one.
 func (a *assistant) use(next copilot.Adapter) (was copilot.Adapter) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

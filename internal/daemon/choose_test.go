@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// closing is an adapter that says when it was closed.
+// closing is an adapter that records when it was closed.
 type closing struct {
 	*able
 	closed chan struct{}
@@ -19,8 +19,8 @@ type closing struct {
 func (c closing) Close() error { close(c.closed); return nil }
 func (closing) Title() string  { return "Codex" }
 
-// agentvoice.agent takes effect with the next conversation: the agent before it is
-// closed, and that of the editor is kept.
+// agentvoice.agent takes effect with the next conversation: the previous agent is
+// closed, and the editor's is kept.
 func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
 	editor := &able{}
 	agent := closing{&able{}, make(chan struct{})}

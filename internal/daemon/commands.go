@@ -10,11 +10,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// ErrNoCall says that a call of a tool is not known.
+// ErrNoCall reports an unknown tool call.
 var ErrNoCall = errors.New("the assistant did not ask for a call of that name in this conversation")
 
-// Approve allows a call of a tool, by the name that the client knows it by, or
-// does not.
+// Approve allows or refuses a tool call, which is identified by the name that the
+// client knows.
 func (d *Daemon) Approve(callID string, approved bool, done func(csm.Reply, protocol.Snapshot)) error {
 	id := d.content.callNamed(callID)
 	if id == 0 {
@@ -24,15 +24,15 @@ func (d *Daemon) Approve(callID string, approved bool, done func(csm.Reply, prot
 	return nil
 }
 
-// Retry tries again what failed last: the stage that is named, or whichever it
-// was. A call of a tool that is tried again is another call.
+// Retry retries the named stage, or whichever stage failed last if none is named. A
+// retried tool call gets a new id.
 func (d *Daemon) Retry(stage copilot.Stage, done func(csm.Reply, protocol.Snapshot)) {
 	id := d.content.newID()
 	d.Call(func(c csm.Call) csm.Event { return csm.UserRetry{Call: c, Stage: stage, ToolCall: id} }, done)
 }
 
-// SelectModel has a model answer from the next request on; "" is the adapter's
-// own.
+// SelectModel selects the model that answers from the next request on; "" is the
+// adapter's default.
 func (d *Daemon) SelectModel(name string, done func(csm.Reply, protocol.Snapshot)) {
 	d.mu.Lock()
 	d.set.Copilot.Model, d.selected = name, name
@@ -41,8 +41,8 @@ func (d *Daemon) SelectModel(name string, done func(csm.Reply, protocol.Snapshot
 	d.Call(func(c csm.Call) csm.Event { return csm.UserSelectModel{Call: c, Model: id} }, done)
 }
 
-// Models are those of the assistant; none where only the client knows them. It
-// may take as long as ctx lets it.
+// Models returns the assistant's models, or no models if only the client knows them. It
+// may block until ctx is done.
 func (d *Daemon) Models(ctx context.Context) ([]copilot.Model, error) {
 	if l, ok := d.adapter().(copilot.Lister); ok {
 		return l.Models(ctx)
@@ -59,16 +59,16 @@ func (d *Daemon) OfferTools(tools []copilot.Tool) {
 	}
 }
 
-// callsTools says whether there is somebody who carries out calls of tools.
+// callsTools reports whether tool calls can be executed.
 func (d *Daemon) callsTools() bool {
 	_, can := d.adapter().(copilot.Caller)
-	return can || d.assistant == nil // the World does
+	return can || d.assistant == nil // the World executes them
 }
 
-// modelOf is the name of the model that answers; "" is the adapter's own.
+// modelOf returns the name of the model that answers; "" is the adapter's default.
 func (d *Daemon) modelOf(st csm.State) string { return d.content.model(st.Model.Loaded) }
 
-// spokenAs is how an answer that begins now is put into spoken words.
+// spokenAs returns how an answer that begins now is converted to spoken words.
 func (d *Daemon) spokenAs() spoken.Options {
 	how := spoken.Options{Locale: string(d.locale()), Code: readCode[d.settings().Speech.ReadCode]}
 	if lexicon := d.vocabulary.lexicon.Load(); lexicon != nil {
@@ -80,13 +80,13 @@ func (d *Daemon) spokenAs() spoken.Options {
 	return how
 }
 
-// readCode are the values of agentvoice.speech.readCode.
+// readCode maps the values of agentvoice.speech.readCode.
 var readCode = map[string]spoken.ReadCode{
 	protocol.ReadCodeName: spoken.ReadCodeName, protocol.ReadCodeSkip: spoken.ReadCodeSkip, protocol.ReadCodeFull: spoken.ReadCodeFull,
 }
 
-// answerFromWorld is the assistant's part for a World that answers by itself. It
-// runs on the loop's goroutine.
+// answerFromWorld does the assistant's work for a World that answers requests itself.
+// It runs on the loop's goroutine.
 func (d *Daemon) answerFromWorld(request uint64, round int, text string, end bool) {
 	s := d.segments[request]
 	if s == nil || s.round != round {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// failingWorld is a promptWorld whose first answer fails, and that counts requests.
+// failingWorld is a promptWorld whose first answer fails. It counts requests.
 type failingWorld struct {
 	promptWorld
 	sent int
@@ -41,7 +41,7 @@ func daemonOver(t *testing.T, set protocol.Settings, world func(Port, *dispatch.
 	return d, clock
 }
 
-// hears has the user say something, and the core take it.
+// hears simulates an utterance and lets the core process it.
 func hears(d *Daemon, clock *dispatch.Virtual, id uint64, words string) {
 	d.Post(csm.SpeechStarted{Epoch: 1, Utterance: id, Pos: int64(id) * 480000})
 	d.Drain()
@@ -51,8 +51,8 @@ func hears(d *Daemon, clock *dispatch.Virtual, id uint64, words string) {
 	d.Drain()
 }
 
-// TestTryAgainByVoice: after a failure the words are a command, and the request is
-// sent again; without one they are a question.
+// TestTryAgainByVoice: after a failure the words are a command, and the request is sent
+// again. Without a failure they are a question.
 func TestTryAgainByVoice(t *testing.T) {
 	w := &failingWorld{}
 	d, clock := daemonOver(t, protocol.DefaultSettings(), func(p Port, clock *dispatch.Virtual) World {
@@ -77,8 +77,8 @@ func TestTryAgainByVoice(t *testing.T) {
 	}
 }
 
-// TestSendPhraseAlone: each way to say it sends what was drafted, where the setting
-// names no phrase of its own.
+// TestSendPhraseAlone: each variant of the phrase sends the draft if the setting names
+// no phrase.
 func TestSendPhraseAlone(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.TurnDetection.Mode = protocol.TurnPhrase

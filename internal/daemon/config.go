@@ -9,11 +9,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// serviceGrace is what the service, which counts the silence that ends a turn, may
-// take to say that it is over. The core ends the turn then.
+// serviceGrace is how much longer than its own silence timeout the service may take to
+// report the end of a turn. After that, the core ends the turn.
 const serviceGrace = time.Second
 
-// coreConfig is the core's part of the settings.
+// coreConfig returns the core's part of the settings.
 func coreConfig(s protocol.Settings) csm.Config {
 	c := csm.DefaultConfig()
 	c.StartTimeout = s.Conversation.StartTimeout
@@ -27,7 +27,7 @@ func coreConfig(s protocol.Settings) csm.Config {
 	return c
 }
 
-// interruptions are what the profiles mean to the core.
+// interruptions maps the interruption profiles to the core's values.
 var interruptions = map[string]csm.Interruption{
 	protocol.ProfileDefault: csm.Confirmed, protocol.ProfileAssertive: csm.AtOnce,
 	protocol.ProfileCautious: csm.ByWords, protocol.ProfileOff: csm.Never,
@@ -38,8 +38,8 @@ var eagerness = map[string]turn.Eagerness{
 	protocol.EagernessMedium: turn.Medium, protocol.EagernessHigh: turn.High,
 }
 
-// turnMode is who ends the user's turn. A phrase and a key are the user's hand:
-// no pause ends a turn, however long.
+// turnMode returns who ends the user's turn. A phrase and a key count as manual: no
+// pause ends a turn, however long it is.
 func turnMode(s protocol.TurnDetectionSettings) (turn.Mode, turn.Eagerness) {
 	switch s.Mode {
 	case protocol.TurnServer:
@@ -53,7 +53,8 @@ func turnMode(s protocol.TurnDetectionSettings) (turn.Mode, turn.Eagerness) {
 	}
 }
 
-// coreConfig is the core's part of the settings and of what the client offers.
+// coreConfig returns the core's configuration from the settings and from what the
+// client offers.
 func (d *Daemon) coreConfig() csm.Config {
 	c := coreConfig(d.settings())
 	c.Tools = d.callsTools() && len(d.content.offered()) > 0

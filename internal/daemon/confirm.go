@@ -8,9 +8,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// confirmWords are about a dialog of the editor that asks the user once more: what
-// the question about a call adds beforehand, and what is said when the call waits
-// there, or may.
+// confirmWords are about an editor dialog that asks the user to confirm a call once
+// more: the addition to the question about the call, and the announcements that the
+// call waits in the dialog, or may.
 type confirmWords struct{ before, waits, mayWait string }
 
 var confirms = map[protocol.Locale]confirmWords{
@@ -31,7 +31,8 @@ var confirms = map[protocol.Locale]confirmWords{
 	},
 }
 
-// asksAgain is what the question about a call says of the editor's own dialog.
+// asksAgain returns the sentence about the editor's own dialog that is added to the
+// question about a call.
 func (d *Daemon) asksAgain(call copilot.ToolCall) string {
 	if !d.content.confirms(call.Name) {
 		return ""
@@ -39,8 +40,8 @@ func (d *Daemon) asksAgain(call copilot.ToolCall) string {
 	return confirms[d.locale()].before
 }
 
-// Confirming tells the user, aloud and in writing, that a call waits in a dialog
-// of the editor. It says nothing of a call that does not run.
+// Confirming tells the user, aloud and in writing, that a call waits in an editor
+// dialog. It is a no-op for a call that is not running.
 func (d *Daemon) Confirming(callID string, certain bool) {
 	id := d.content.callNamed(callID)
 	call, known := d.content.call(id)

@@ -10,22 +10,22 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// content keeps the words that the core knows by id only. It is safe for
-// concurrent use, and forgets with the conversation.
+// content stores the words that the core knows by id only. It is safe for concurrent
+// use. Its words are dropped when the conversation ends.
 type content struct {
 	mu         sync.Mutex
-	last       uint64 // the last id that was given out, for utterances, texts, calls and models alike
+	last       uint64 // last allocated id, shared by utterances, texts, calls and models
 	utterances map[uint64]string
-	misheard   map[uint64]string // as they were heard, of utterances that were corrected
+	misheard   map[uint64]string // the original words of corrected utterances
 	answers    map[uint64]*answer
 	texts      map[uint64]string
 	calls      map[uint64]*toolCall
-	asks       map[string]bool   // tools whose calls are asked about, whatever the client says
-	passed     string            // the tool whose call passed without a question last
-	summaries  map[uint32]string // by the job that made it
-	models     map[uint64]string // names by id; they outlive conversations
-	tools      []copilot.Tool    // that the client offers; the same
-	editions   edition           // the last one that an answer was given
+	asks       map[string]bool   // tools whose calls always need approval, whatever the client says
+	passed     string            // the tool whose call was last allowed without a question
+	summaries  map[uint32]string // keyed by the job that made it
+	models     map[uint64]string // names by id; kept across conversations
+	tools      []copilot.Tool    // offered by the client; kept across conversations
+	editions   edition           // last edition assigned to an answer
 }
 
 func newContent() *content {
@@ -35,7 +35,7 @@ func newContent() *content {
 	}
 }
 
-// newID gives out an id.
+// newID allocates an id.
 func (c *content) newID() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,8 +49,7 @@ func (c *content) setUtterance(id uint64, text string) {
 	c.utterances[id] = text
 }
 
-// setHeard keeps the words of an utterance as they are written, and as they were heard
-// where that differs.
+// setHeard stores the words of an utterance as written, and as heard if that differs.
 func (c *content) setHeard(id uint64, heard, written string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +59,7 @@ func (c *content) setHeard(id uint64, heard, written string) {
 	}
 }
 
-// heard is what was heard of an utterance that was corrected, else "".
+// heard returns the original words of a corrected utterance, else "".
 func (c *content) heard(id uint64) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,9 +84,9 @@ func (c *content) text(id uint64) string {
 	return c.texts[id]
 }
 
-// beginRound starts a round of the answer to a request, or restarts it as a
-// retry does, and says where in the whole answer it begins. All rounds of a
-// request are spoken as the first one: kept says how.
+// beginRound starts or, for a retry, restarts a round of the answer to a request. It
+// returns where the round begins in the whole answer. All rounds of a request are
+// spoken like the first one, as given by kept.
 func (c *content) beginRound(request uint64, round int, how spoken.Options) (bytes, chars int, kept spoken.Options) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +140,7 @@ func (c *content) extend(request uint64, text string) int {
 	return a.length()
 }
 
-// progress is what there is of an answer up to its last complete character.
+// progress returns an answer up to its last complete character.
 func (c *content) progress(request uint64) (text string, of edition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +168,7 @@ func (c *content) spoken(request uint64, start int) string {
 	return ""
 }
 
-// lastSpoken is what was said of the latest answer, "" without one.
+// lastSpoken returns the latest answer as spoken, or "".
 func (c *content) lastSpoken() string { return joined(c.lastPieces()) }
 
 func joined(pieces []said) string {
@@ -180,8 +179,8 @@ func joined(pieces []said) string {
 	return strings.Join(texts, " ")
 }
 
-// lastRequest is the latest request whose answer has something to be said, 0 without
-// one. The caller holds mu.
+// lastRequest returns the latest request whose answer has spoken pieces, or 0. The
+// caller holds mu.
 func (c *content) lastRequest() (last uint64) {
 	for request, a := range c.answers {
 		if request > last && len(a.spoken) > 0 {
@@ -191,14 +190,14 @@ func (c *content) lastRequest() (last uint64) {
 	return last
 }
 
-// lastPieces are the pieces of the latest answer in their order, none without one.
+// lastPieces returns the pieces of the latest answer in order.
 func (c *content) lastPieces() []said {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.piecesOf(c.lastRequest())
 }
 
-// piecesOf are the pieces of an answer in their order. The caller holds mu.
+// piecesOf returns the pieces of an answer in order. The caller holds mu.
 func (c *content) piecesOf(request uint64) (pieces []said) {
 	a := c.answers[request]
 	if a == nil {
@@ -211,7 +210,7 @@ func (c *content) piecesOf(request uint64) (pieces []said) {
 	return pieces
 }
 
-// lastAnswer is the text of the latest answer, "" without one.
+// lastAnswer returns the text of the latest answer, or "".
 func (c *content) lastAnswer() string {
 	c.mu.Lock()
 	last := c.lastRequest()
@@ -219,7 +218,7 @@ func (c *content) lastAnswer() string {
 	return c.answer(last, -1)
 }
 
-// answer is the first chars characters of an answer; all of it when chars is
+// answer returns the first chars characters of an answer, or all of it if chars is
 // negative.
 func (c *content) answer(request uint64, chars int) string {
 	c.mu.Lock()
@@ -234,8 +233,8 @@ func (c *content) answer(request uint64, chars int) string {
 	return a.text.String()[:a.offset(chars)]
 }
 
-// heardOf is how much of an answer was heard, in its characters, where the core says so of
-// chars.
+// heardOf converts the core's playback position chars into the number of characters of
+// an answer that were heard.
 func (c *content) heardOf(request uint64, chars int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -245,7 +244,7 @@ func (c *content) heardOf(request uint64, chars int) int {
 	return chars
 }
 
-// source is characters [start, end) of an answer.
+// source returns characters [start, end) of an answer.
 func (c *content) source(request uint64, start, end int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -257,7 +256,7 @@ func (c *content) source(request uint64, start, end int) string {
 	return a.text.String()[from:max(from, a.offset(end))]
 }
 
-// forget drops all words; ids go on.
+// forget drops all words. Ids are not reused.
 func (c *content) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

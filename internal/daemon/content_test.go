@@ -15,8 +15,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// The prompt of a later round: the summary, what was said since as far as it was
-// heard, and the outcomes of calls; merged utterances are one message.
+// The prompt of a later round has the summary, the heard part of what was said since,
+// and the outcomes of calls. Merged utterances are one message.
 func TestPrompt(t *testing.T) {
 	c := newContent()
 	for id, text := range []string{0: "", 1: "Do the tests", 2: "pass?"} {
@@ -52,7 +52,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// An extract names who said what, is bounded, and is the same each time.
+// An extract names the speakers, is bounded, and is deterministic.
 func TestExtract(t *testing.T) {
 	c := newContent()
 	var e csm.Summarise
@@ -82,8 +82,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// A round that is begun anew takes nothing away from the rounds before it, and
-// pieces are counted over all of them.
+// Restarting a round keeps the earlier rounds, and positions count over all rounds.
 func TestRoundsOfAnAnswer(t *testing.T) {
 	c := newContent()
 	var posted []csm.CopilotSegment

@@ -7,14 +7,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// toolCall is a call of a tool: what it would do, and what came of it.
+// toolCall is a tool call with its proposal and its result.
 type toolCall struct {
 	copilot.ToolCall
 	request uint64
 	result  string
 }
 
-// newCall gives out an id for a call that the answer to a request asks for.
+// newCall allocates an id for a call that the answer to a request asks for.
 func (c *content) newCall(request uint64, call copilot.ToolCall) uint64 {
 	id := c.newID()
 	c.mu.Lock()
@@ -23,8 +23,8 @@ func (c *content) newCall(request uint64, call copilot.ToolCall) uint64 {
 	return id
 }
 
-// callAgain has call id be another one of what call of was. On the wire it has
-// its own name: a call is run once.
+// callAgain makes id a copy of call of. It gets its own name on the wire, because a
+// call runs only once.
 func (c *content) callAgain(id, of uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,7 +35,7 @@ func (c *content) callAgain(id, of uint64) {
 	}
 }
 
-// call is a copy of what is known of a call; ok is false for one that is not.
+// call returns a copy of a call; ok is false if the id is unknown.
 func (c *content) call(id uint64) (call toolCall, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +45,8 @@ func (c *content) call(id uint64) (call toolCall, ok bool) {
 	return toolCall{}, false
 }
 
-// callNamed is the id of the latest call that the client knows by a name, 0 for
-// none: assistants may use a name again in another answer.
+// callNamed returns the id of the latest call with the client's name for it, or 0.
+// Assistants may reuse a name in another answer.
 func (c *content) callNamed(name string) (id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +58,7 @@ func (c *content) callNamed(name string) (id uint64) {
 	return id
 }
 
-// setResult keeps what a call brought, unless the conversation is over.
+// setResult stores the result of a call, unless the conversation is over.
 func (c *content) setResult(id uint64, result string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,16 +73,16 @@ func (c *content) setTools(tools []copilot.Tool) {
 	c.tools = tools
 }
 
-// offered are the tools that the client offers; they are not to be modified.
+// offered returns the tools that the client offers. Callers must not modify them.
 func (c *content) offered() []copilot.Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tools
 }
 
-// destructive says whether a call may do something irreversible: a command in its
-// input does, or the call says so, or else the tool of its name. What nothing is
-// known about may.
+// destructive reports whether a call may do something irreversible: because of a
+// command in its input, its own flag, or else the flag of its tool. An unknown tool
+// counts as destructive.
 func (c *content) destructive(call copilot.ToolCall) bool {
 	if proposalOf(call).destructive {
 		return true
@@ -100,8 +100,9 @@ func (c *content) destructive(call copilot.ToolCall) bool {
 	return true
 }
 
-// allowed says whether a call needs no question: the client says that the user allowed
-// such calls beforehand, and it neither runs a command nor is destructive.
+// allowed reports whether a call needs no question: the client says that the user
+// allowed such calls beforehand, and the call neither runs a command nor is
+// destructive.
 func (c *content) allowed(call copilot.ToolCall) bool {
 	what := proposalOf(call)
 	if !call.Allowed || what.click || len(what.commands) > 0 || c.destructive(call) {
@@ -116,28 +117,28 @@ func (c *content) allowed(call copilot.ToolCall) bool {
 	return true
 }
 
-// alwaysAsk has calls of a tool asked about until the conversation ends.
+// alwaysAsk requires approval for every call of a tool until the conversation ends.
 func (c *content) alwaysAsk(tool string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asks[tool] = true
 }
 
-// askAsBefore ends what alwaysAsk began.
+// askAsBefore resets alwaysAsk and lastPassed.
 func (c *content) askAsBefore() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asks, c.passed = map[string]bool{}, ""
 }
 
-// lastPassed is the tool whose call passed without a question last, "" for none.
+// lastPassed returns the tool whose call was last allowed without a question, or "".
 func (c *content) lastPassed() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.passed
 }
 
-// confirms says whether the client's own dialog asks about calls of a tool.
+// confirms reports whether the client shows its own dialog for calls of a tool.
 func (c *content) confirms(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,8 +150,8 @@ func (c *content) confirms(name string) bool {
 	return false
 }
 
-// modelID is the id of a model's name; the adapter's own has the name "" and the
-// id 0.
+// modelID returns the id of a model name. The adapter's default model has the name ""
+// and the id 0.
 func (c *content) modelID(name string) uint64 {
 	if name == "" {
 		return 0
@@ -180,12 +181,12 @@ func (c *content) setSummary(job uint32, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.summaries[job] = text
-	if len(c.summaries) > maxSummaries { // only the latest is asked for
+	if len(c.summaries) > maxSummaries { // only the latest is used
 		delete(c.summaries, slices.Min(slices.Collect(maps.Keys(c.summaries))))
 	}
 }
 
-// maxSummaries is how many are kept: the one that stands, and one that is made.
+// maxSummaries is how many summaries are kept: the current one and the one in progress.
 const maxSummaries = 3
 
 func (c *content) summary(job uint32) string {

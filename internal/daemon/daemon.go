@@ -21,146 +21,147 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// World carries out the effects on devices, connection and voice, and reports
-// what happens by posting events.
+// World executes the effects on devices, connection and voice, and reports what happens
+// by posting events.
 type World interface {
-	// Execute carries out one effect. It does not block.
+	// Execute executes one effect. It does not block.
 	Execute(e csm.Effect)
-	// Configure gives the settings that hold from the next conversation on.
+	// Configure passes the settings that apply from the next conversation on.
 	Configure(s protocol.Settings)
-	// Mute stops the use of captured sound, or allows it again: at once. While it
-	// is muted the World does not capture for the wake phrase.
+	// Mute stops the use of captured audio, or allows it again, with immediate effect.
+	// While muted, the World does not capture for the wake phrase.
 	Mute(muted bool)
-	// Close releases everything and leaves no goroutine.
+	// Close releases everything and stops all goroutines.
 	Close() error
 }
 
-// Sayer is a World with a voice for what belongs to no turn: it speaks a short
-// text, unless something else is heard. It does not block.
+// Sayer is a World that can speak a short text outside of a turn, unless other audio is
+// playing. Say does not block.
 type Sayer interface{ Say(text string) }
 
-// Config is what a Daemon is made of. Clock, Settings and World are needed.
+// Config configures a Daemon. Clock, Settings and World are required.
 type Config struct {
 	Clock    dispatch.Clock
-	Started  time.Time // what the clock's zero is on the wire
+	Started  time.Time // wall-clock time of the clock's zero
 	Settings protocol.Settings
-	Locale   string // BCP 47, of the client; the setting goes before it
-	// Microphone is how the microphone begins; nothing is captured before.
+	Locale   string // BCP 47, from the client; overridden by the setting
+	// Microphone is the initial state of the microphone. Nothing is captured before it
+	// is known.
 	Microphone protocol.MuteParams
-	// Adapter answers requests. Without one they are the World's, which posts
-	// what comes of them.
+	// Adapter answers requests. If it is nil, the World answers them and posts the
+	// results.
 	Adapter copilot.Adapter
-	// World makes the world of this daemon.
+	// World creates the world of this daemon.
 	World func(Port) World
-	// Notify publishes a notification to the client. It does not block.
+	// Notify sends a notification to the client. It does not block.
 	Notify func(method string, params any)
-	// TranscriptAppend says that the client takes transcripts that only continue
-	// the one before.
+	// TranscriptAppend says that the client accepts transcripts that only append to the
+	// previous one.
 	TranscriptAppend bool
-	// WordLists are files with the user's own words, which need not exist.
+	// WordLists are files with the user's own words. They need not exist.
 	WordLists []string
-	// CommandFiles are files with the user's own phrases for voice commands, which need
+	// CommandFiles are files with the user's own phrases for voice commands. They need
 	// not exist.
 	CommandFiles []string
-	// Editor has the client's editor do what a voice command asks for; nil where there is
-	// no editor.
+	// Editor asks the client's editor to execute a voice command; nil without an
+	// editor.
 	Editor func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error)
-	// Folders are the workspace, where no client names it.
+	// Folders are the workspace folders until a client names them.
 	Folders []string
-	// Choose, if set, is who answers from a conversation's beginning on, by its settings
-	// and the first folder of the workspace ("" where that is not known); nil is Adapter.
+	// Choose, if set, picks the adapter when a conversation begins, from its settings
+	// and the first workspace folder ("" if unknown). If Choose is nil, Adapter
+	// answers.
 	Choose func(s protocol.Settings, folder string) copilot.Adapter
 	// Journal, if set, records every step.
 	Journal *journal.Writer
-	// Record, if set, keeps the metadata of sessions; the daemon closes it.
+	// Record, if set, stores the metadata of sessions. The daemon closes it.
 	Record Recorder
-	// Watch, if set, has local clients follow; the daemon closes it.
+	// Watch, if set, serves local watchers. The daemon closes it.
 	Watch Watchers
-	// Verify has every step checked against the invariants.
+	// Verify checks every step against the invariants.
 	Verify bool
 	Log    zerolog.Logger
 }
 
-// Port is what a World sees of its daemon.
+// Port is the daemon's interface for its World.
 type Port struct {
 	Post     func(csm.Event)
 	Settings func() protocol.Settings
-	// NewUtterance gives out an id for something the user says.
+	// NewUtterance allocates an id for an utterance.
 	NewUtterance func() uint64
-	// Heard sets the words of an utterance and returns the event that its final
-	// transcript is.
+	// Heard stores the words of an utterance and returns the event for its final
+	// transcript.
 	Heard func(epoch uint32, utterance uint64, text string, confidence float64) csm.Final
-	// HeardPartly sets what was understood so far.
+	// HeardPartly stores a partial transcript and returns its event.
 	HeardPartly func(epoch uint32, utterance uint64, text string) csm.Partial
-	// Names are the names that the user is likely to say, as they are said, the user's own
-	// first. They are for engines of this machine.
+	// Names returns the names that the user is likely to say, in spoken form, the
+	// user's own first. They are for local engines only.
 	Names func() []string
-	// Words is what a segment says aloud.
+	// Words returns the spoken text of a segment.
 	Words func(speech.Segment) string
-	// Answer extends the answer to a request by text, for a World that answers
-	// requests itself, and posts what comes of it; end ends the round.
+	// Answer appends text to the answer to a request, for a World that answers requests
+	// itself, and posts the resulting events. end ends the round.
 	Answer func(request uint64, round int, text string, end bool)
-	// ToolCall keeps a call that such a World's answer asks for, and returns the
-	// event that it is.
+	// ToolCall stores a tool call of such a World's answer and returns its event.
 	ToolCall func(request uint64, round int, call copilot.ToolCall) csm.CopilotToolCall
-	// ToolResult keeps what a call brought.
+	// ToolResult stores the result of a call.
 	ToolResult func(toolCall uint64, result string)
-	// Summary keeps the summary of a job; "" is an extract of what was said.
+	// Summary stores the summary of a job; if text is "", an extract of the
+	// conversation is stored.
 	Summary func(e csm.Summarise, text string)
-	// Notify publishes to the client.
+	// Notify sends a notification to the client.
 	Notify func(method string, params any)
 	Level  func(user, assistant float64) // dBFS, for the journal
-	// Output reports that the output fell silent, or sounds again.
+	// Output reports that the output fell silent or has audio again.
 	Output func(Output)
-	// Capturing says whether the microphone's device is being captured for a
-	// conversation, Waking whether it is for the wake phrase.
+	// Capturing reports whether the microphone is being captured for a conversation,
+	// Waking whether it is being captured for the wake phrase.
 	Capturing, Waking func(bool)
-	// Fail posts a failure with its reason for the user: what is missing or
-	// refused, and what to do. The reason holds no secret and no path.
+	// Fail posts a failure with its reason for the user: what is missing or refused,
+	// and what to do. The reason must not contain secrets or paths.
 	Fail func(failure csm.Event, reason string)
-	// Overload ends the conversation, since more is to be done than can be: what says
-	// what does not keep up. It does not block.
+	// Overload ends the conversation because a part of the daemon cannot keep up; what
+	// names that part. It does not block.
 	Overload func(what string)
-	// Warn tells the user of something that no conversation needs: in the code's
-	// words, with what is behind it, as for Fail.
+	// Warn tells the user about a problem that does not affect the conversation: the
+	// text of the code, and a detail as for Fail.
 	Warn func(code protocol.ErrorCode, detail string)
-	// Used takes what a service was used for. It does not block.
+	// Used records the use of a service. It does not block.
 	Used func(usage.Use)
-	// Spoken is what is said aloud of a code, in the user's language.
+	// Spoken returns the spoken text of a code in the user's language.
 	Spoken func(code protocol.ErrorCode) string
 	Log    zerolog.Logger
 }
 
-// Daemon is one conversation machine and its world. Its methods are safe for
-// concurrent use.
+// Daemon is one conversation machine and its world. Its methods are safe for concurrent
+// use.
 type Daemon struct {
 	cfg       Config
 	loop      *dispatch.Loop
 	world     World
 	assistant *assistant
 	content   *content
-	// vocabulary is what transcripts are corrected by.
+	// vocabulary holds the names that transcripts are corrected with.
 	vocabulary vocabulary
 	pub        publisher
 	segments   map[uint64]*segmenter // of answers that the World gives
 
 	voice voiceCommands
-	held  csm.SuspendReason // of the step before; of the loop
+	held  csm.SuspendReason // of the previous step; used by the loop only
 
-	muting sync.Mutex // keeps what Mute does and what it publishes together
+	muting sync.Mutex // keeps Mute's effect and its notification in the same order
 
 	mu       sync.Mutex
 	set      protocol.Settings
-	turns    *protocol.TurnDetectionSettings // of the conversation that runs
-	selected string                          // the model that the core was told of
+	turns    *protocol.TurnDetectionSettings // of the current conversation
+	selected string                          // last model passed to the core
 	call     csm.Call
 	calls    map[csm.Call]func(csm.Reply, protocol.Snapshot)
-	why      map[csm.Event]string // the reasons of failures that are posted
-	pubMu    sync.Mutex           // of pub, between the loop and readers
+	why      map[csm.Event]string // reasons of posted failures
+	pubMu    sync.Mutex           // guards pub, between the loop and readers
 }
 
-// New makes a daemon. Nothing runs until Run, or Drain where the clock is
-// virtual.
+// New returns a daemon. Nothing runs until Run, or Drain with a virtual clock.
 func New(cfg Config) *Daemon {
 	d := &Daemon{
 		cfg: cfg, set: cfg.Settings, content: newContent(),
@@ -207,28 +208,29 @@ func (d *Daemon) port() Port {
 	}
 }
 
-// Run steps the core until ctx is done, and then closes everything.
+// Run steps the core until ctx is done, then closes everything.
 func (d *Daemon) Run(ctx context.Context) error {
 	d.loop.Run(ctx)
 	return d.Close()
 }
 
-// Drain steps the core until nothing is left to do now. It is for a daemon with
-// a virtual clock, which is not Run.
+// Drain steps the core until nothing is pending. It is for a daemon with a virtual
+// clock, instead of Run.
 func (d *Daemon) Drain() { d.loop.Drain() }
 
-// Waiter is an adapter that can tell that it waits for its service, and for
-// nothing in this process. Whoever moves a virtual clock must know.
+// Waiter is an adapter that can report that a request waits for its service only, and
+// not for anything in this process. The driver of a virtual clock needs this to know
+// when to advance it.
 type Waiter interface {
-	// Waits says so of a request.
+	// Waits reports whether the request waits for the service.
 	Waits(requestID string) bool
-	// Stirred delivers when the answer of Waits may have changed.
+	// Stirred delivers when the result of Waits may have changed.
 	Stirred() <-chan struct{}
 }
 
-// Settle waits until the assistant waits for its service or for the clock, and
-// everything that was received for it is in the lanes. It is for a daemon with a
-// virtual clock whose adapter is a Waiter. It gives up after limit, and says so.
+// Settle waits until the assistant waits for its service or the clock, and everything
+// received for it has been queued. It is for a daemon with a virtual clock whose
+// adapter is a Waiter. It returns false if that takes longer than limit.
 func (d *Daemon) Settle(limit time.Duration) bool {
 	outside, ok := d.adapter().(Waiter)
 	if !ok {
@@ -247,10 +249,11 @@ func (d *Daemon) Settle(limit time.Duration) bool {
 	return true
 }
 
-// Idle says whether no event waits for its step.
+// Idle reports whether no event is pending.
 func (d *Daemon) Idle() bool { return d.loop.Idle() }
 
-// Close releases the world, and the assistant with its adapter. Run does it by itself.
+// Close releases the world, the assistant and its adapter. Run calls it when it
+// returns.
 func (d *Daemon) Close() error {
 	d.vocabulary.close()
 	var err error
@@ -268,11 +271,11 @@ func (d *Daemon) Close() error {
 	return err
 }
 
-// Room waits until the daemon keeps up with what it was given, and says whether ctx
-// lasted so long. A source that can wait calls it before it posts.
+// Room waits until the daemon has caught up with its events. It returns false if ctx is
+// done first. Sources that can wait call it before they post.
 func (d *Daemon) Room(ctx context.Context) bool { return d.loop.Room(ctx) }
 
-// overload ends the conversation in a fault, from which it recovers.
+// overload ends the conversation with a recoverable fault.
 func (d *Daemon) overload(what string) {
 	d.cfg.Log.Error().Str("what", what).Msg("a queue is full; the conversation ends in a fault")
 	d.fail(csm.SessionFailed{Instance: d.loop.State().Instance, Code: csm.CodeInternalError}, what)
@@ -281,8 +284,8 @@ func (d *Daemon) overload(what string) {
 // Post queues an event.
 func (d *Daemon) Post(e csm.Event) { d.loop.Post(e) }
 
-// Call queues an event that answers, and has done called with the answer when
-// its step is taken, before anything that the step publishes.
+// Call queues an event that expects an answer. done receives the answer when the step
+// is taken, before anything that the step publishes.
 func (d *Daemon) Call(event func(csm.Call) csm.Event, done func(csm.Reply, protocol.Snapshot)) {
 	d.mu.Lock()
 	d.call++
@@ -292,7 +295,7 @@ func (d *Daemon) Call(event func(csm.Call) csm.Event, done func(csm.Reply, proto
 	d.loop.Post(event(c))
 }
 
-// answer gives a call its answer.
+// answer delivers the answer to a call.
 func (d *Daemon) answer(r csm.Reply, st csm.State) {
 	d.mu.Lock()
 	done := d.calls[r.Call]
@@ -303,33 +306,32 @@ func (d *Daemon) answer(r csm.Reply, st csm.State) {
 	}
 }
 
-// Snapshot is the state that was published last.
+// Snapshot returns the last published state.
 func (d *Daemon) Snapshot() (s protocol.Snapshot) {
 	d.WithSnapshot(func(now protocol.Snapshot) { s = now })
 	return s
 }
 
-// WithSnapshot calls f with the snapshot that what is published afterwards
-// follows on from. f does not block, and calls nothing of the daemon.
+// WithSnapshot calls f with a snapshot that later notifications continue from. f must
+// not block or call the daemon.
 func (d *Daemon) WithSnapshot(f func(protocol.Snapshot)) {
 	d.pubMu.Lock()
 	defer d.pubMu.Unlock()
 	f(d.snapshot(d.pub.shown))
 }
 
-// State is the core's state now.
+// State returns the core's current state.
 func (d *Daemon) State() csm.State { return d.loop.State() }
 
-// History is the last transitions, oldest first (CON-003).
+// History returns the last transitions, oldest first (CON-003).
 func (d *Daemon) History() []protocol.Transition {
 	d.pubMu.Lock()
 	defer d.pubMu.Unlock()
 	return append([]protocol.Transition(nil), d.pub.history...)
 }
 
-// WithTranscript calls f with what was said since entry seq, and with the calls of
-// tools as they stand: what is published afterwards follows on from that. f does not
-// block, and calls nothing of the daemon.
+// WithTranscript calls f with the transcript after entry since and the current tool
+// calls. Later notifications continue from there. f must not block or call the daemon.
 func (d *Daemon) WithTranscript(since int64, f func(protocol.TranscriptResult)) {
 	d.pubMu.Lock()
 	defer d.pubMu.Unlock()
@@ -342,10 +344,10 @@ func (d *Daemon) WithTranscript(since int64, f func(protocol.TranscriptResult)) 
 	f(out)
 }
 
-// ErrNoWords says that a text has no words.
+// ErrNoWords reports a text without words.
 var ErrNoWords = errors.New("the text has no words")
 
-// SendText says something in writing: it takes the path of spoken words.
+// SendText submits a typed message. It takes the same path as spoken words.
 func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) error {
 	words := len(strings.Fields(text))
 	if words == 0 {
@@ -361,7 +363,7 @@ func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) 
 	return nil
 }
 
-// Speak has a text read aloud.
+// Speak reads a text aloud.
 func (d *Daemon) Speak(text string, done func(csm.Reply, protocol.Snapshot)) error {
 	if strings.TrimSpace(text) == "" {
 		return ErrNoWords
@@ -374,18 +376,19 @@ func (d *Daemon) Speak(text string, done func(csm.Reply, protocol.Snapshot)) err
 	return nil
 }
 
-// Repeat says the last answer again, as it was said.
+// Repeat speaks the last answer again, as it was spoken.
 func (d *Daemon) Repeat(done func(csm.Reply, protocol.Snapshot)) error {
 	return d.Speak(d.content.lastSpoken(), done)
 }
 
-// Settings are those that hold.
+// Settings returns the current settings.
 func (d *Daemon) Settings() protocol.Settings { return d.settings() }
 
-// Locale is the language that the user is addressed in.
+// Locale returns the language of the texts for the user.
 func (d *Daemon) Locale() protocol.Locale { return d.locale() }
 
-// Configure replaces the settings. What runs keeps those it began with.
+// Configure replaces the settings. A running conversation keeps the settings that it
+// began with.
 func (d *Daemon) Configure(s protocol.Settings) {
 	d.mu.Lock()
 	reselected := s.Copilot.Model != d.selected
@@ -419,9 +422,8 @@ func (d *Daemon) locale() protocol.Locale {
 	return protocol.MatchLocale(d.cfg.Locale)
 }
 
-// execute carries out the effects of a step, on the loop's goroutine. What the
-// client is asked for is handed over last, so that it hears of the turn and of the
-// call before.
+// execute executes the effects of a step on the loop's goroutine. Requests to the
+// client are handed over last, so that it learns about the turn and the call first.
 func (d *Daemon) execute(s dispatch.Step) {
 	d.fixTurns(s)
 	d.tellHeld(s.State.Hold)
@@ -437,7 +439,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 			d.choose()
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
-		default: // somebody else's
+		default: // handled elsewhere
 		}
 		if d.assistant == nil || !d.toAssistant(f) {
 			d.world.Execute(f)
@@ -457,13 +459,13 @@ func (d *Daemon) execute(s dispatch.Step) {
 			d.assistant.send(f, d.modelOf(s.State))
 		case csm.CallTool:
 			d.assistant.callTool(f)
-		default: // it was carried out above
+		default: // handled above
 		}
 	}
 }
 
-// toAssistant carries out an effect that is the assistant's, and says whether it
-// is. Two of them are handed over later.
+// toAssistant executes an effect that belongs to the assistant, and reports whether it
+// did. Two such effects are handed over later.
 func (d *Daemon) toAssistant(f csm.Effect) bool {
 	a := d.assistant
 	switch f := f.(type) {
@@ -488,8 +490,7 @@ func (d *Daemon) toAssistant(f csm.Effect) bool {
 	return true
 }
 
-// record notes words in the journal, which keeps them only where that was asked
-// for.
+// record writes words to the journal, which stores them only if the user opted in.
 func (d *Daemon) record(at time.Duration, kind string, id uint64, text string) {
 	if d.cfg.Journal != nil {
 		d.cfg.Journal.Words(at, journal.Words{Kind: kind, ID: id, Text: text})
@@ -502,7 +503,7 @@ func (d *Daemon) level(user, assistant float64) {
 	}
 }
 
-// output records a fact about the output, for the journal and for reports.
+// output records an output event for the journal and for reports.
 func (d *Daemon) output(o Output) {
 	now := d.cfg.Clock.Now()
 	since := now - o.Ago
@@ -522,8 +523,8 @@ func (d *Daemon) fail(failure csm.Event, reason string) {
 	d.loop.Post(failure)
 }
 
-// reason takes the reason that an event was posted with, "" for none. It belongs to
-// that event alone: where the core makes nothing of it, nobody is told.
+// reason removes and returns the reason that an event was posted with, or "". It
+// belongs to that event only: if the core ignores the event, the reason is dropped.
 func (d *Daemon) reason(e csm.Event) string {
 	switch e.(type) {
 	case csm.SessionFailed, csm.AudioFailed, csm.AudioLost, csm.ConnFailed, csm.ConnLost:
@@ -537,7 +538,7 @@ func (d *Daemon) reason(e csm.Event) string {
 	return reason
 }
 
-// warn tells the user of something that no conversation needs.
+// warn tells the user about a problem that does not affect the conversation.
 func (d *Daemon) warn(code protocol.ErrorCode, detail string) {
 	message := d.spec(code).Message(d.locale())
 	if detail != "" {
@@ -548,10 +549,10 @@ func (d *Daemon) warn(code protocol.ErrorCode, detail string) {
 	})
 }
 
-// spoken is what is said aloud of a code.
+// spoken returns the spoken text of a code.
 func (d *Daemon) spoken(code protocol.ErrorCode) string { return d.spec(code).Spoken(d.locale()) }
 
-// failure is a code as clients are told of it, with the reason behind it.
+// failure returns the wire form of a code, with its reason.
 func (d *Daemon) failure(code csm.Code, reason string) protocol.ErrorParams {
 	p := d.spec(protocol.ErrorCode(code)).Params(d.locale(), "")
 	p.HasHelp = HelpPage(p.Code, d.Settings()) != ""
@@ -561,7 +562,7 @@ func (d *Daemon) failure(code csm.Code, reason string) protocol.ErrorParams {
 	return p
 }
 
-// spokenText is what a segment says aloud.
+// spokenText returns the spoken text of a segment.
 func (d *Daemon) spokenText(seg speech.Segment) string {
 	switch {
 	case seg.Notice != "":
@@ -575,7 +576,7 @@ func (d *Daemon) spokenText(seg speech.Segment) string {
 	}
 }
 
-// sourceText is what a segment shows.
+// sourceText returns the displayed text of a segment.
 func (d *Daemon) sourceText(seg speech.Segment) string {
 	if seg.Notice != "" || seg.Ref != 0 || seg.Ask != 0 {
 		return d.spokenText(seg)

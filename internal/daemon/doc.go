@@ -1,5 +1,5 @@
-// Package daemon composes the conversation core with the world: it hands events
-// to the dispatcher, carries out effects, and publishes what observers see.
+// Package daemon connects the conversation core to the world: it feeds events to the
+// dispatcher, executes effects, and publishes what observers see.
 //
 // # Model
 //
@@ -10,11 +10,11 @@
 //	   assistant  requests to a copilot.Adapter, with retries
 //	   publisher  notifications and answers for one client, in order
 //
-// Words stay in this package: events and effects name them by ids, and content
-// keeps what they stand for.
+// Words stay in this package: events and effects refer to them by id, and content maps
+// the ids to words.
 //
 // # Order
 //
-// Effects are carried out on the loop's goroutine, which never waits: each target
-// has a queue of its own. What is published leaves in the order of the steps.
+// Effects are executed on the loop's goroutine, which never blocks: each target has its
+// own queue. Notifications leave in the order of the steps.
 package daemon

@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// editorCommands are those that the client's editor carries out.
+// editorCommands maps the commands that the client's editor executes.
 var editorCommands = map[spoken.Command]protocol.EditorCommand{
 	spoken.CommandUndo: protocol.EditorUndo, spoken.CommandOpenSettings: protocol.EditorOpenSettings,
 	spoken.CommandChooseMicrophone: protocol.EditorChooseMicrophone, spoken.CommandFixIt: protocol.EditorFixIt,
@@ -23,8 +23,8 @@ var editorCommands = map[spoken.Command]protocol.EditorCommand{
 	spoken.CommandGoToLine: protocol.EditorGoToLine, spoken.CommandRunTests: protocol.EditorRunTests,
 }
 
-// editorCommand is what a command asks the editor for; ok is false where there is no
-// editor, or nothing there that the command could mean: then the words are dictation.
+// editorCommand returns the editor request for a command. ok is false without an
+// editor, or if the command refers to nothing in it; the words are then dictation.
 func (d *Daemon) editorCommand(u spoken.Utterance, text string) (p protocol.EditorCommandParams, ok bool) {
 	if d.cfg.Editor == nil {
 		return p, false
@@ -48,8 +48,8 @@ func (d *Daemon) editorCommand(u spoken.Utterance, text string) (p protocol.Edit
 	return p, ok
 }
 
-// fileCommand is the command of words that name a file of the workspace, and the name as
-// it is written.
+// fileCommand returns the command of words that name a workspace file, and the file
+// name as written.
 func (d *Daemon) fileCommand(text string) (command spoken.Command, file string) {
 	now := d.vocabulary.now.Load()
 	known := func(c spoken.Command, name string) bool {
@@ -68,7 +68,8 @@ func (d *Daemon) fileCommand(text string) (command spoken.Command, file string) 
 	return "", ""
 }
 
-// fileNamed is the one file of that name, with its extension or without.
+// fileNamed returns the file with that name, with or without its extension, if there is
+// exactly one.
 func fileNamed(terms []vocab.Term, name string) (file string) {
 	for _, t := range terms {
 		ext := path.Ext(t.Text)
@@ -88,14 +89,14 @@ func fileNamed(terms []vocab.Term, name string) (file string) {
 	return file
 }
 
-// filePath finds names of files in an answer, with the line where it is said. What is
-// called or begins with a capital behind its dot is code.
+// filePath finds file names in an answer, with the line number if given. A match
+// followed by a parenthesis or with a capital after its dot is code.
 var filePath = regexp.MustCompile(`(?:[\w@.+-]+[/\\])*[\w@.+-]*\w\.[a-z]\w{0,9}(?::\d+)?\b[(]?`)
 
-// maxNames bounds how many files of an answer the editor looks for.
+// maxNames limits the file names of an answer that the editor looks up.
 const maxNames = 16
 
-// filesIn are the names of files in an answer, the last one first.
+// filesIn returns the file names in an answer, last one first.
 func filesIn(answer string) (names []string) {
 	for _, name := range slices.Backward(filePath.FindAllString(answer, -1)) {
 		if !strings.HasSuffix(name, "(") && !slices.Contains(names, name) && len(names) < maxNames {
@@ -105,10 +106,10 @@ func filesIn(answer string) (names []string) {
 	return names
 }
 
-// editorTime is how long the editor may take.
+// editorTime is the timeout of an editor command.
 const editorTime = 10 * time.Second
 
-// askEditor has the editor do something, and tells the user why it did not.
+// askEditor sends a command to the editor, and tells the user the reason if it fails.
 func (d *Daemon) askEditor(p protocol.EditorCommandParams) {
 	go func() {
 		ctx, cancel := context.WithTimeout(d.vocabulary.ctx, editorTime)

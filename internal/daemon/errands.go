@@ -8,11 +8,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// searching is what a search for tools is known as.
+// searching is the id of a search for tools.
 const searching = "search"
 
-// search answers csm.SearchTools: which tools there are is the client's choice, and
-// they are handed over with the round. A search that is cancelled meanwhile says so.
+// search answers csm.SearchTools. The client chooses the tools, and they are sent with
+// the round. A search that is cancelled meanwhile reports so.
 func (a *assistant) search(e csm.SearchTools) {
 	a.begin(&asking{id: searching}, func(ctx context.Context) csm.Event {
 		tools := len(a.content.offered())
@@ -23,8 +23,8 @@ func (a *assistant) search(e csm.SearchTools) {
 	})
 }
 
-// callTool carries out a call. A call that is told to stop is waited for all the
-// same: it may have run, and then it has a result (invariant 13).
+// callTool executes a call. A cancelled call is still waited for, because it may have
+// run and then has a result (invariant 13).
 func (a *assistant) callTool(e csm.CallTool) {
 	call, known := a.content.call(e.ToolCall)
 	caller, can := a.uses().(copilot.Caller)
@@ -46,16 +46,16 @@ func (a *assistant) callTool(e csm.CallTool) {
 	})
 }
 
-// ToolID is what a Waiter knows a call of a tool as.
+// ToolID returns the id of a tool call for a Waiter.
 func ToolID(callID string) string { return "tool " + callID }
 
 func (a *assistant) cancelTool(toolCall uint64) {
-	call, _ := a.content.call(toolCall) // one that is not known does not run
+	call, _ := a.content.call(toolCall) // an unknown call does not run
 	a.cancel(ToolID(call.ID))
 }
 
-// load has a model loaded, in place of one that is still being loaded. Where
-// models need no loading, it is there.
+// load loads a model and replaces a load in progress. If models need no loading, it
+// succeeds at once.
 func (a *assistant) load(e csm.LoadModel) {
 	a.cancel(loading)
 	loader, loads := a.uses().(copilot.Loader)
@@ -80,14 +80,14 @@ func (a *assistant) load(e csm.LoadModel) {
 	})
 }
 
-// The errands of which there is one at a time.
+// Ids of the jobs that run one at a time.
 const (
 	loading     = "model"
 	summarising = "summary"
 )
 
-// summarise puts the beginning of the conversation into few words: the adapter's,
-// or else an extract.
+// summarise condenses the beginning of the conversation, with the adapter if it can
+// summarise, or else as an extract.
 func (a *assistant) summarise(e csm.Summarise) {
 	a.cancel(summarising)
 	s, can := a.uses().(copilot.Summariser)
@@ -105,7 +105,7 @@ func (a *assistant) summarise(e csm.Summarise) {
 		switch {
 		case ctx.Err() != nil:
 			return csm.Summarised{Job: e.Job, Code: csm.CodeCopilotFailed}
-		case err != nil || text == "": // an extract is better than a history that only grows
+		case err != nil || text == "": // an extract is better than an ever-growing history
 			a.content.extract(e)
 		default:
 			a.content.setSummary(e.Job, text)

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// able is an adapter that can do everything, as the test says.
+// able is an adapter that supports everything; the test defines the results.
 type able struct {
 	call      func(ctx, wanted context.Context) (string, error)
 	load      func(ctx context.Context, model string, progress func(int)) error
@@ -40,7 +40,7 @@ func (a *able) CallTool(ctx, wanted context.Context, _ copilot.ToolCall) (string
 	return a.call(ctx, wanted)
 }
 
-// errands is an assistant without a core: what it posts is the test's.
+// errands returns an assistant without a core. The test receives its events.
 func errands(t *testing.T, adapter copilot.Adapter) (a *assistant, next func() csm.Event) {
 	t.Helper()
 	posted := make(chan csm.Event, 16)
@@ -88,8 +88,8 @@ func TestLoadingAModel(t *testing.T) {
 	}
 }
 
-// A model that is wanted instead ends the loading of the one before; what that
-// still says of its progress is not passed on.
+// Loading another model cancels the previous load, whose later progress is not
+// forwarded.
 func TestAnotherModelIsLoadedInstead(t *testing.T) {
 	ad := &able{}
 	a, next := errands(t, ad)
@@ -110,11 +110,11 @@ func TestAnotherModelIsLoadedInstead(t *testing.T) {
 	}
 }
 
-// TestSearchIsCancelled: what was told to stop before it looked says so.
+// TestSearchIsCancelled: a search that is cancelled before it starts reports so.
 func TestSearchIsCancelled(t *testing.T) {
 	type plain struct{ copilot.Adapter }
 	a, next := errands(t, plain{})
-	a.content.mu.Lock() // the search cannot look
+	a.content.mu.Lock() // blocks the search
 	a.search(csm.SearchTools{Request: 4, Round: 1})
 	a.cancel(searching)
 	a.content.mu.Unlock()
@@ -123,7 +123,7 @@ func TestSearchIsCancelled(t *testing.T) {
 	}
 }
 
-// Adapters that can do none of it answer at once.
+// An adapter that supports none of it answers at once.
 func TestWithoutErrands(t *testing.T) {
 	type plain struct{ copilot.Adapter }
 	a, next := errands(t, plain{})
@@ -211,8 +211,8 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-// A call that is told to stop ends as the tool says, and only the end of the
-// daemon is not waited for.
+// A cancelled call ends as the tool reports. Only when the daemon ends is it not waited
+// for.
 func TestCallsThatAreToldToStop(t *testing.T) {
 	ad := &able{}
 	a, next := errands(t, ad)
@@ -248,8 +248,8 @@ func TestCallsThatAreToldToStop(t *testing.T) {
 	}
 }
 
-// What an answer said before it asks for a tool is a segment before the call, however
-// short it is.
+// Words of an answer before a tool call form a segment before the call, however short
+// they are.
 func TestWordsComeBeforeTheCallBehindThem(t *testing.T) {
 	a, next := errands(t, wanting{&able{}})
 	a.send(csm.SendCopilot{Request: 7, Deadline: time.Minute}, "")
@@ -266,7 +266,7 @@ func TestWordsComeBeforeTheCallBehindThem(t *testing.T) {
 	}
 }
 
-// wanting is an adapter whose answer asks for a tool in the middle of a sentence.
+// wanting is an adapter whose answer requests a tool in the middle of a sentence.
 type wanting struct{ *able }
 
 func (wanting) Send(_ context.Context, r copilot.Request, emit func(string)) error {
@@ -276,16 +276,15 @@ func (wanting) Send(_ context.Context, r copilot.Request, emit func(string)) err
 	return nil
 }
 
-// What is known of calls and of tools: a call that is asked about again is another
-// one, a name means the latest call, and the client's own word on what is destructive
-// goes before the tool's.
+// A call that is asked about again is a separate call, a name refers to the latest
+// call, and the client's flag on what is destructive overrides the tool's.
 func TestWhatIsKnownOfCalls(t *testing.T) {
 	c := newContent()
 	yes, no := true, false
 	first := c.newCall(1, copilot.ToolCall{ID: "c", Name: "look", Input: []byte(`{"n":1}`)})
 	again := c.newCall(1, copilot.ToolCall{})
 	c.callAgain(again, first)
-	c.callAgain(again+1, again+2) // nothing is known of it
+	c.callAgain(again+1, again+2) // an unknown call
 	was, _ := c.call(first)
 	is, known := c.call(again)
 	if !known || is.ID == was.ID || is.Name != "look" || string(is.Input) != `{"n":1}` || is.request != 1 {
@@ -330,7 +329,7 @@ func TestWhatIsKnownOfCalls(t *testing.T) {
 	}
 }
 
-// Each setting of the core is the user's.
+// Each setting of the core follows the user's setting.
 func TestSettingsReachTheCore(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Conversation.StartTimeout, set.Copilot.Timeout, set.Copilot.Stall = 11*time.Second, 12*time.Second, 13*time.Second
@@ -354,7 +353,7 @@ func TestModelsOfTheAdapter(t *testing.T) {
 	}
 }
 
-// ending is an adapter that keeps something open between the rounds of a request.
+// ending is an adapter that keeps resources open between the rounds of a request.
 type ending struct {
 	*able
 	ended []string
@@ -362,8 +361,8 @@ type ending struct {
 
 func (e *ending) End(id string) { e.ended = append(e.ended, id) }
 
-// A request that ends while the user is asked about a call has no answer to cancel: the
-// adapter is told, once, and not between its rounds.
+// A request that ends while the user is asked about a call has no answer to cancel. The
+// adapter is notified once, and not between rounds.
 func TestAdapterIsToldOfTheEndOfARequest(t *testing.T) {
 	ad := &ending{able: &able{}}
 	a, _ := errands(t, ad)
@@ -380,7 +379,7 @@ func TestAdapterIsToldOfTheEndOfARequest(t *testing.T) {
 	}
 }
 
-// working is an adapter whose requests are long tasks.
+// working is an adapter whose requests are long-running tasks.
 type working struct{ *able }
 
 func (working) ToolLimit() time.Duration { return time.Hour }

@@ -8,8 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// helpPages are the providers' pages where a user can do something about a
-// failure.
+// helpPages are the providers' pages on which a user can fix a failure.
 var helpPages = map[protocol.Provider]map[protocol.ErrorCode]string{
 	protocol.ProviderOpenAI: {
 		protocol.CodeAuthentication:     "https://platform.openai.com/api-keys",
@@ -30,14 +29,14 @@ var helpPages = map[protocol.Provider]map[protocol.ErrorCode]string{
 	},
 }
 
-// HelpPage is the page that helps with a failure, of the provider that hears or else of
-// the one that speaks. It is "" if neither has one.
+// HelpPage returns the help page for a failure from the recognition provider, or else
+// from the speech provider. It is "" if neither has one.
 func HelpPage(code protocol.ErrorCode, set protocol.Settings) string {
 	return cmp.Or(pageOf(code, set.Hears(), set.HearingEndpoint()), pageOf(code, set.Speaks(), set.VoiceEndpoint()))
 }
 
-// pageOf is a provider's page for a failure. A service that only speaks OpenAI's protocol
-// has no page.
+// pageOf returns a provider's help page for a failure. A third-party service that
+// speaks OpenAI's protocol has no page.
 func pageOf(code protocol.ErrorCode, p protocol.Provider, endpoint string) string {
 	if u, err := url.Parse(endpoint); p == protocol.ProviderOpenAI && endpoint != "" &&
 		(err != nil || u.Hostname() != "openai.com" && !strings.HasSuffix(u.Hostname(), ".openai.com")) {

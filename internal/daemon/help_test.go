@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Only the providers themselves have pages, and all of them are https.
+// Only the original providers have help pages, and all pages use https.
 func TestHelpPages(t *testing.T) {
 	for provider, pages := range helpPages {
 		for code, page := range pages {
@@ -20,7 +20,7 @@ func TestHelpPages(t *testing.T) {
 	ears, voice := protocol.DefaultSettings(), protocol.DefaultSettings()
 	ears.Hearing.Provider = protocol.ProviderOpenAI
 	voice.Provider, voice.Hearing.Provider, voice.Voice.Provider = protocol.ProviderAzure, protocol.ProviderLocal, protocol.ProviderOpenAI
-	voice.Endpoint = "https://x.openai.azure.com" // of a provider that is not used
+	voice.Endpoint = "https://x.openai.azure.com" // of an unused provider
 	for role, set := range map[string]protocol.Settings{"hears": ears, "speaks": voice} {
 		if page, want := HelpPage(protocol.CodeQuotaExceeded, set), helpPages[protocol.ProviderOpenAI][protocol.CodeQuotaExceeded]; page != want {
 			t.Errorf("OpenAI %s, and the page is %q, want %q", role, page, want)

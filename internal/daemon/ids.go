@@ -2,9 +2,9 @@ package daemon
 
 import "strconv"
 
-// The ids on the wire. They rise for as long as the process lives.
+// Ids on the wire. They increase for the life of the process.
 
-// TurnID is a turn's id on the wire, "" for none.
+// TurnID returns the wire id of a turn; "" for 0.
 func TurnID(n uint64) string { return turnID(n) }
 
 func turnID(n uint64) string      { return wireID("turn-", n) }

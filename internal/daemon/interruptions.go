@@ -10,46 +10,46 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Output is a fact about what the assistant sounds like, beside the core: the
-// output fell silent, or sounds again.
+// Output is an output event that does not go through the core: the output fell silent
+// or has audio again.
 type Output struct {
 	Silent bool
-	Pos    int64         // of the output, in samples rendered
-	Ago    time.Duration // how long ago that was, on the conversation's clock
+	Pos    int64         // output position, in samples rendered
+	Ago    time.Duration // elapsed since then, by the conversation's clock
 }
 
-// maxTimes is how many interruptions are remembered for reports.
+// maxTimes is how many interruptions are kept for reports.
 const maxTimes = 256
 
-// interruptionBudget is how long after an onset a figure may be, for 95 of a
-// hundred: what a user was promised. A figure without one is only reported.
+// interruptionBudget is the promised 95th percentile of each figure, measured from the
+// onset. A figure without a budget is only reported.
 var interruptionBudget = map[figures.Figure]time.Duration{
 	figures.Decided:   250 * time.Millisecond,
 	figures.Silent:    150 * time.Millisecond,
 	figures.Listening: 400 * time.Millisecond,
 }
 
-// stages are the names of the figures on the wire.
+// stages maps the figures to their names on the wire.
 var stages = map[protocol.InterruptionStage]figures.Figure{
 	protocol.StageDecided: figures.Decided, protocol.StageSilent: figures.Silent,
 	protocol.StageListening: figures.Listening, protocol.StageResumed: figures.Resumed,
 }
 
-// floorMeter counts what became of onsets over the assistant, and measures them.
-// It belongs to the publisher.
+// floorMeter counts the outcomes of onsets during playback, and measures them. It
+// belongs to the publisher.
 type floorMeter struct {
 	confirmed, retracted int64
 	meter                figures.Meter
-	list                 []measured // those with an onset, oldest first
+	list                 []measured // interruptions with a known onset, oldest first
 }
 
-// measured is an interruption whose onset is known.
+// measured is an interruption with a known onset.
 type measured struct {
 	onset time.Duration
 	*figures.Interruption
 }
 
-// output takes a fact about the output.
+// output handles an output event.
 func (i *floorMeter) output(silent bool, since time.Duration) {
 	if silent {
 		i.meter.Silenced(since)
@@ -58,7 +58,7 @@ func (i *floorMeter) output(silent bool, since time.Duration) {
 	}
 }
 
-// step takes what a step did with the floor.
+// step handles the floor effects of a step.
 func (i *floorMeter) step(s dispatch.Step) {
 	for _, f := range s.Effects {
 		switch f := f.(type) {
@@ -68,7 +68,7 @@ func (i *floorMeter) step(s dispatch.Step) {
 			}
 		case csm.PublishState:
 			i.moved(s, f)
-		default: // nobody's floor
+		default: // no floor effect
 		}
 	}
 }
@@ -78,8 +78,8 @@ func (i *floorMeter) moved(s dispatch.Step, f csm.PublishState) {
 	switch {
 	case f.To == csm.PhaseInterrupted:
 		decided := i.meter.Decide(at)
-		// Only a detector in this process says how late it noticed an onset: that of
-		// a service, of a command, or of a voice after a pause is unknown.
+		// Only a detector in this process reports how late it noticed an onset. The
+		// delay of a service, a command, or a voice after a pause is unknown.
 		if e, ok := s.Envelope.Event.(csm.SpeechStarted); ok && e.Late > 0 {
 			i.list = append(i.list, measured{at - e.Late, decided})
 			i.list = i.list[max(0, len(i.list)-maxTimes):]
@@ -96,14 +96,14 @@ func (i *floorMeter) moved(s dispatch.Step, f csm.PublishState) {
 	}
 }
 
-// pausesVoice says whether an event is a spoken command that pauses the voice or has
-// it go on. It was meant, though the answer stays.
+// pausesVoice reports whether an event is a spoken command that pauses or resumes the
+// voice. Such an interruption is intentional, even though the answer is kept.
 func pausesVoice(e csm.Event) bool {
 	f, ok := e.(csm.Final)
 	return ok && (f.Class == csm.Pause || f.Class == csm.Continue)
 }
 
-// times are the values of one figure, where it is known.
+// times returns the known values of one figure, and how many exceed its budget.
 func (i *floorMeter) times(f figures.Figure) (times []time.Duration, over int64) {
 	for _, m := range i.list {
 		took, known := m.Of(f, m.onset)
@@ -118,7 +118,7 @@ func (i *floorMeter) times(f figures.Figure) (times []time.Duration, over int64)
 	return times, over
 }
 
-// Interruptions reports on the onsets over the assistant in this process.
+// Interruptions reports on the onsets during playback in this process.
 func (d *Daemon) Interruptions() protocol.InterruptionReport {
 	d.pubMu.Lock()
 	defer d.pubMu.Unlock()
@@ -138,7 +138,7 @@ func (d *Daemon) Interruptions() protocol.InterruptionReport {
 	return r
 }
 
-// Distribution sums up times, of which there is at least one.
+// Distribution summarises times, which must not be empty.
 func Distribution(times []time.Duration) protocol.Latency {
 	sorted := slices.Sorted(slices.Values(times))
 	at := func(share float64) float64 {

@@ -12,13 +12,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// speaking is a daemon on virtual time that is in the middle of an answer.
+// speaking returns a daemon on virtual time in the middle of an answer.
 func speaking(t *testing.T, profile string) (d *Daemon, clock *dispatch.Virtual) {
 	t.Helper()
 	return speakingTo(t, profile, nil)
 }
 
-// speakingTo is the same, with what a client is told.
+// speakingTo is speaking with the client's notifications.
 func speakingTo(t *testing.T, profile string, notify func(string, any)) (d *Daemon, clock *dispatch.Virtual) {
 	t.Helper()
 	set := protocol.DefaultSettings()
@@ -41,8 +41,8 @@ func speakingTo(t *testing.T, profile string, notify func(string, any)) (d *Daem
 	return d, clock
 }
 
-// promptWorld does everything at once, but for what is heard: that takes 3 ms to
-// fall silent.
+// promptWorld completes everything at once, except that the output takes 3 ms to fall
+// silent.
 type promptWorld struct {
 	port  Port
 	clock *dispatch.Virtual
@@ -84,7 +84,7 @@ func (w *promptWorld) Execute(e csm.Effect) {
 	}
 }
 
-// TestInterruptionsAreReported: a cough that is taken back, and words that cut the
+// TestInterruptionsAreReported: a cough that is retracted, and words that cut the
 // answer off long after it paused.
 func TestInterruptionsAreReported(t *testing.T) {
 	const ms = time.Millisecond
@@ -122,7 +122,8 @@ func TestInterruptionsAreReported(t *testing.T) {
 	}
 }
 
-// TestInterruptionsAtOnce count too, a command's without times: it has no onset.
+// TestInterruptionsAtOnce: immediate interruptions also count. A command has no onset
+// and therefore no times.
 func TestInterruptionsAtOnce(t *testing.T) {
 	d, clock := speaking(t, protocol.ProfileAssertive)
 	d.Post(csm.UserInterrupt{})

@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Mute mutes the microphone or unmutes it. It takes effect before it returns, and
-// holds for conversations and for the wake phrase until the next call.
+// Mute mutes or unmutes the microphone. It takes effect before it returns, and applies
+// to conversations and the wake phrase until the next call.
 func (d *Daemon) Mute(m protocol.MuteParams) {
 	d.muting.Lock()
 	defer d.muting.Unlock()
@@ -24,8 +24,7 @@ func setMuted(mic *protocol.Microphone, m protocol.MuteParams) {
 	}
 }
 
-// setMicrophone changes what is known about the microphone, and publishes it if it
-// is different.
+// setMicrophone updates the microphone state and publishes it if it changed.
 func (d *Daemon) setMicrophone(change func(*protocol.Microphone)) {
 	d.pubMu.Lock()
 	defer d.pubMu.Unlock()
@@ -38,20 +37,21 @@ func (d *Daemon) setMicrophone(change func(*protocol.Microphone)) {
 	d.pub.notify(protocol.NotifyMicrophone, d.pub.microphone)
 }
 
-// capturing is the World's report that the microphone's device is being captured.
+// capturing handles the World's report on capture for a conversation.
 func (d *Daemon) capturing(open bool) {
 	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open = open })
 }
 
-// waking is the World's report that it captures the microphone for the wake phrase.
+// waking handles the World's report on capture for the wake phrase.
 func (d *Daemon) waking(listening bool) {
 	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open, mic.Wake = listening, listening })
 }
 
-// Holder is a World that may keep what the user says while the conversation is held.
+// Holder is a World that can keep the user's speech while the conversation is
+// suspended.
 type Holder interface {
-	// Held gives the reasons when they change, before the effects of the step. It does
-	// not block.
+	// Held passes the suspend reasons when they change, before the effects of the step.
+	// It does not block.
 	Held(csm.SuspendReason)
 }
 
@@ -62,8 +62,8 @@ func (d *Daemon) tellHeld(why csm.SuspendReason) {
 	d.held = why
 }
 
-// fixTurns keeps the turn detection that a conversation began with until it is
-// over: connection, detector and core work by it.
+// fixTurns freezes the turn detection settings for the duration of a conversation,
+// because connection, detector and core depend on them.
 func (d *Daemon) fixTurns(s dispatch.Step) {
 	idle := s.State.Phase() == csm.PhaseIdle
 	d.mu.Lock()
@@ -80,7 +80,7 @@ func (d *Daemon) fixTurns(s dispatch.Step) {
 	}
 }
 
-// showSettings publishes what the settings say about the microphone.
+// showSettings publishes the microphone state that follows from the settings.
 func (d *Daemon) showSettings() {
 	set := d.conversationSettings()
 	d.setMicrophone(func(mic *protocol.Microphone) { setSettings(mic, set) })
@@ -93,8 +93,8 @@ func setSettings(mic *protocol.Microphone, set protocol.Settings) {
 	}
 }
 
-// conversationSettings are the settings that hold for the conversation that runs,
-// or for the next one.
+// conversationSettings returns the settings of the current conversation, or else of the
+// next one.
 func (d *Daemon) conversationSettings() protocol.Settings {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +105,7 @@ func (d *Daemon) conversationSettings() protocol.Settings {
 	return set
 }
 
-// TurnMode says how turns end in the conversation that runs, or in the next one.
+// TurnMode returns how turns end in the current conversation, or else in the next one.
 func (d *Daemon) TurnMode() protocol.TurnMode {
 	return protocol.TurnMode(d.conversationSettings().TurnDetection.Mode)
 }

@@ -12,20 +12,21 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/shellcmd"
 )
 
-// proposal is what a call would do, as far as its name and its input tell.
+// proposal is what a call would do, as far as its name and input show.
 type proposal struct {
-	objects    []string // names of files, folders and hosts, as they are said
-	commands   []string // texts in it that would be run
-	programs   []string // every program of its commands, as they are said
-	overwrites []string // files that a command replaces, as they are said
-	action     action   // a spoken yes to something destructive has to name it
-	// destructive says that a command in it is; click that the text does not show
-	// all that would run, so that nobody can allow it unseen.
+	objects    []string // files, folders and hosts, in spoken form
+	commands   []string // texts in the input that would be run
+	programs   []string // all programs of the commands, in spoken form
+	overwrites []string // files that a command replaces, in spoken form
+	action     action   // a spoken yes to a destructive call must name it
+	// destructive says that a command in the input is destructive. click says that the
+	// text does not show everything that would run, so that the call must not be
+	// approved without looking at it.
 	destructive, click bool
-	more               bool // the call holds more than is said
+	more               bool // the call contains more than is spoken
 }
 
-// The members of an input, in lower case and without anything but letters.
+// Member names of an input, in lower case and reduced to letters.
 var (
 	commandMembers = setOf("command commandline commands cmd cmdline script shellcommand bash")
 	argumentLists  = setOf("args arguments argv")
@@ -44,13 +45,13 @@ func setOf(words string) map[string]bool {
 	return m
 }
 
-// memberKey is how a member is looked for.
+// memberKey normalises a member name for lookup.
 func memberKey(name string) string { return strings.Join(nameWords(name), "") }
 
-// onWindows says that terminals run PowerShell unless a call says otherwise.
+// onWindows says that terminals run PowerShell unless a call specifies otherwise.
 var onWindows = runtime.GOOS == "windows"
 
-// proposalOf reads a call.
+// proposalOf derives the proposal from a call.
 func proposalOf(call copilot.ToolCall) proposal {
 	r := reader{words: nameWords(call.Name), seen: map[string]bool{}}
 	r.p.action = actionOf(call.Name)
@@ -86,10 +87,10 @@ func named(words, wanted []string) bool {
 // reader reads the input of a call.
 type reader struct {
 	p              proposal
-	words          []string // of the tool's name
-	runs, terminal bool     // the tool's name says that it runs something, and where
+	words          []string // words of the tool's name
+	runs, terminal bool     // the tool's name says that it runs something, and in a terminal
 	shell          shellcmd.Shell
-	seen           map[string]bool // names that were said
+	seen           map[string]bool // names added so far
 }
 
 // object reads the members of an object.
@@ -128,12 +129,12 @@ func (r *reader) object(members map[string]any) {
 	}
 }
 
-// isCommand says whether a member holds a command.
+// isCommand reports whether a member holds a command.
 func (r *reader) isCommand(key string) bool {
 	return commandMembers[key] || r.terminal && typedMembers[key]
 }
 
-// value reads a member that has no meaning of its own.
+// value reads a member whose key has no special meaning.
 func (r *reader) value(v any) {
 	r.p.more = true
 	switch v := v.(type) {
@@ -146,8 +147,8 @@ func (r *reader) value(v any) {
 	}
 }
 
-// commands reads a member that holds a command: its text, its words (or several
-// texts), or an object with a command in it.
+// commands reads a member that holds a command: its text, its words (or several texts),
+// or an object that contains a command.
 func (r *reader) commands(v any, args []string, several bool) {
 	switch v := v.(type) {
 	case string:
@@ -176,7 +177,7 @@ func (r *reader) commands(v any, args []string, several bool) {
 func (r *reader) command(text string, args []string) {
 	if len(args) > 0 {
 		r.read(shellcmd.ReadWords(append([]string{text}, args...)))
-		text += " " + strings.Join(args, " ") // a shell may get it like this
+		text += " " + strings.Join(args, " ") // a shell may receive it in this form
 	}
 	c := shellcmd.Read(text, r.shell)
 	r.p.commands = append(r.p.commands, text)
@@ -184,7 +185,7 @@ func (r *reader) command(text string, args []string) {
 	r.p.more = r.p.more || len(c.Programs) != 1 || c.Programs[0] != text
 }
 
-// read takes over what a command would do.
+// read adds the effects of a command.
 func (r *reader) read(c shellcmd.Reading) {
 	r.p.destructive = r.p.destructive || c.Destructive
 	r.p.click = r.p.click || c.Opaque
@@ -204,7 +205,7 @@ func (r *reader) read(c shellcmd.Reading) {
 	}
 }
 
-// say adds a name that was not said yet.
+// say appends a name unless it is empty or already in names.
 func (r *reader) say(names []string, name string) []string {
 	if name == "" || slices.Contains(names, name) {
 		return names
@@ -226,7 +227,7 @@ func (r *reader) names(v any, short func(string) string) {
 	r.p.more = r.p.more || len(r.p.objects) > maxNamed
 }
 
-// texts are a text, or those of a list.
+// texts returns a string, or the strings of a list.
 func texts(v any) (out []string) {
 	switch v := v.(type) {
 	case string:
@@ -253,7 +254,7 @@ func hostName(s string) string {
 	return s
 }
 
-// spokenProgram is how a program is called whose name cannot be said.
+// spokenProgram returns the spoken name of a program, also of one whose name is a sign.
 func spokenProgram(name string) string {
 	switch name {
 	case "[":

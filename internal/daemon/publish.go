@@ -14,27 +14,27 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// maxHistory is how many transitions are remembered (CON-003).
+// maxHistory is how many transitions are kept (CON-003).
 const maxHistory = 20
 
-// publisher turns steps into what a client sees, in order. It belongs to the
+// publisher turns steps into notifications for a client, in order. It belongs to the
 // loop's goroutine.
 type publisher struct {
 	d       *Daemon
-	shown   csm.State // that was published
+	shown   csm.State // as last published
 	seq     int64     // of agentvoice.state
 	words   int64     // of transcripts
 	history []protocol.Transition
 	entries []protocol.TranscriptEntry
-	tools   []protocol.ToolParams // of the live conversation, as they stand
+	tools   []protocol.ToolParams // current tool calls of the live conversation
 	session session.State
 	life    sessionLife
 	counted csm.Counters
-	reason  string            // of the failure that the present step is about
-	caption speech.Segment    // the segment that is being spoken
-	calls   map[uint64]uint64 // calls of tools that are not over, with their requests
+	reason  string            // of the failure in the current step
+	caption speech.Segment    // the segment being spoken
+	calls   map[uint64]uint64 // unfinished tool calls and their requests
 	floor   floorMeter
-	open    uint64 // the request whose answer waits for a tool, 0 for none
+	open    uint64 // the request whose answer waits for a tool, or 0
 	told    told
 
 	microphone protocol.Microphone
@@ -49,8 +49,8 @@ func (p *publisher) notify(method string, params any) {
 	}
 }
 
-// step publishes what a step brought. The answer to a call comes first, as in
-// the effects.
+// step publishes the results of a step. The answer to a call comes first, as in the
+// effects.
 func (p *publisher) step(s dispatch.Step) {
 	before := p.shown
 	p.shown, p.reason = s.State, p.d.reason(s.Envelope.Event)
@@ -87,7 +87,7 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 	case csm.PublishModel:
 		p.model(f)
 	case csm.SendCopilot:
-		p.d.voice.problem.Store(false) // what came before it is over
+		p.d.voice.problem.Store(false) // a new turn clears the previous problem
 	case csm.Notify:
 		p.d.voice.problem.Store(true)
 		spec := p.d.spec(protocol.ErrorCode(f.Code))
@@ -121,7 +121,7 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 		p.showCaption(s.State, 0)
 	case csm.Flush:
 		p.caption = speech.Segment{}
-	default: // asked of the world
+	default: // the world's
 	}
 }
 
@@ -153,13 +153,13 @@ func (p *publisher) transition(s dispatch.Step, f csm.PublishState) {
 		p.history = p.history[n-maxHistory:]
 	}
 	p.notify(protocol.NotifyState, params)
-	if f.To == csm.PhaseIdle { // the conversation is over, and its words are gone with it
+	if f.To == csm.PhaseIdle { // the conversation is over, and its words are dropped
 		p.entries, p.tools = nil, nil
 		p.d.content.forget()
 	}
 }
 
-// causeID names what an event is about.
+// causeID returns the wire id of an event's subject.
 func (p *publisher) causeID(e csm.Event) string {
 	switch e := e.(type) {
 	case csm.SpeechStarted:
@@ -211,7 +211,7 @@ func (p *publisher) turn(s dispatch.Step, f csm.PublishTurn) {
 	p.notify(protocol.NotifyTurn, t)
 }
 
-// event publishes the words that an event stands for.
+// event publishes the words that an event refers to.
 func (p *publisher) event(s dispatch.Step) {
 	id := turnID(s.State.Current.ID)
 	switch e := s.Envelope.Event.(type) {
@@ -238,7 +238,7 @@ func (p *publisher) event(s dispatch.Step) {
 		p.requested(s, e)
 	case csm.CopilotDone:
 		if live, more := copilot.LiveOf(s.State.Copilot); more && live.Request == e.Request {
-			p.open = e.Request // another round follows, or the turn ends before
+			p.open = e.Request // another round follows, or the turn ends before it
 			return
 		}
 		p.endOfAnswer(s, id, e.Request, !e.Cancelled)
@@ -249,7 +249,7 @@ func (p *publisher) event(s dispatch.Step) {
 	}
 }
 
-// endOfAnswer says that nothing more comes of an answer.
+// endOfAnswer publishes the end of an answer.
 func (p *publisher) endOfAnswer(s dispatch.Step, turn string, request uint64, whole bool) {
 	p.open = 0
 	text := strings.TrimSpace(p.d.content.answer(request, -1))
@@ -259,7 +259,7 @@ func (p *publisher) endOfAnswer(s dispatch.Step, turn string, request uint64, wh
 	p.d.record(s.Envelope.At, "answer", request, text)
 }
 
-// heard notes in the transcript how much of the answer was heard.
+// heard updates the transcript with how much of the answer was heard.
 func (p *publisher) heard(f csm.PublishHeard) {
 	for i := len(p.entries) - 1; i >= 0; i-- {
 		if e := &p.entries[i]; e.TurnID == turnID(f.Turn) && e.Role == protocol.RoleAssistant {
@@ -270,7 +270,7 @@ func (p *publisher) heard(f csm.PublishHeard) {
 	}
 }
 
-// showCaption publishes the segment that is being spoken.
+// showCaption publishes the segment being spoken.
 func (p *publisher) showCaption(st csm.State, heard int) {
 	if l, ok := speech.LineOf(st.Speech); ok && l.Played < len(l.Segments) && heard == 0 {
 		p.caption = l.Segments[l.Played]
@@ -280,11 +280,11 @@ func (p *publisher) showCaption(st csm.State, heard int) {
 	}
 }
 
-// nextCaption completes the caption of a segment that was heard, and shows the
-// next one.
+// nextCaption completes the caption of a segment that was heard, and shows the next
+// one.
 func (p *publisher) nextCaption(st csm.State) {
 	heard := p.caption.End - p.caption.Start
-	if heard == 0 { // a notice or a question, whose length the core does not know
+	if heard == 0 { // a notice or a question; the core does not know its length
 		heard = utf8.RuneCountInString(p.d.sourceText(p.caption))
 	}
 	p.showCaption(st, heard)
@@ -293,8 +293,8 @@ func (p *publisher) nextCaption(st csm.State) {
 	}
 }
 
-// publishSession tells what became of the session: each change of a step that makes
-// several, and what else is new of it.
+// publishSession publishes session changes: each state change of a step that makes
+// several, and other new information.
 func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
 	path := session.Path(p.session, s.State.Session)
 	if len(path) == 0 {
@@ -319,7 +319,7 @@ func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
 	}
 }
 
-// snapshot is the state as the wire has it.
+// snapshot returns the wire form of the state.
 func (d *Daemon) snapshot(st csm.State) protocol.Snapshot {
 	state, sub := st.Phase().Wire()
 	previous, _ := st.Previous.Wire()
@@ -362,7 +362,7 @@ var suspendReasons = []struct {
 	{csm.SuspendDiagnostics, protocol.SuspendDiagnostics}, {csm.SuspendHeartbeat, protocol.SuspendHeartbeat},
 }
 
-// reasonOf is the reason that a state is shown with: the first one of a
+// reasonOf returns the reason that a state is shown with: the first reason of a
 // suspension, the code of a fault, or the failure of a turn.
 func reasonOf(st csm.State, code csm.Code) string {
 	if f, faulted := st.Conv.(csm.Faulted); faulted {
@@ -376,5 +376,5 @@ func reasonOf(st csm.State, code csm.Code) string {
 	return string(code)
 }
 
-// wall is the time of day at a time of the conversation's clock.
+// wall converts a time of the conversation's clock to wall-clock time.
 func (d *Daemon) wall(at time.Duration) protocol.Timestamp { return protocol.At(d.cfg.Started.Add(at)) }

@@ -6,20 +6,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// deviceBack is what the user is told when a device that was lost works again.
+// deviceBack is the message for the user when a lost device works again.
 var deviceBack = map[protocol.Locale]string{
 	protocol.English:  "The audio device is back.",
 	protocol.German:   "Das Audiogerät ist wieder da.",
 	protocol.Japanese: "オーディオデバイスが再び使えるようになりました。",
 }
 
-// lacksDevice says whether a conversation waits for a device.
+// lacksDevice reports whether a conversation waits for a device.
 func lacksDevice(st csm.State) bool {
 	return st.Hold&csm.SuspendDevice != 0
 }
 
-// device tells of a device that is gone, with what to do, and that it is back. The
-// state says the same, but only to who knows what each reason means.
+// device reports a lost device, with what to do, and its return. The state says the
+// same, but only to a client that interprets the reason.
 func (p *publisher) device(before csm.State, s dispatch.Step) {
 	had, has := lacksDevice(before), lacksDevice(s.State)
 	_, restored := s.Envelope.Event.(csm.AudioRestored)

@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// TestLostDeviceIsToldOf apart from the state, with the device and what to do, in
-// the user's language; and that it is back.
+// TestLostDeviceIsToldOf: a lost device is reported apart from the state, with the
+// device and what to do, in the user's language; its return is reported too.
 func TestLostDeviceIsToldOf(t *testing.T) {
 	var told []any
 	d, _ := speakingTo(t, protocol.ProfileDefault, func(_ string, params any) {
@@ -18,10 +18,10 @@ func TestLostDeviceIsToldOf(t *testing.T) {
 			told = append(told, params)
 		}
 	})
-	for range 2 { // each loss has its notice
+	for range 2 { // each loss is reported
 		told = nil
 		d.fail(csm.AudioLost{Instance: 1}, `audio device "headset": it gives no sound; plug it in`)
-		d.Post(csm.AudioLost{Instance: 1}) // once is enough
+		d.Post(csm.AudioLost{Instance: 1}) // a duplicate
 		d.Drain()
 		if len(told) != 2 {
 			t.Fatalf("the client is told %+v", told)
@@ -50,7 +50,7 @@ func TestLostDeviceIsToldOf(t *testing.T) {
 			t.Errorf("when it is back: %+v", told)
 		}
 	}
-	// A conversation that ends meanwhile takes nothing back.
+	// A conversation that ends meanwhile does not report the return.
 	d.Post(csm.AudioLost{Instance: 1})
 	d.Drain()
 	told = nil

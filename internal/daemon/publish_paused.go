@@ -5,20 +5,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// pausedOf is what the user paused.
+// pausedOf returns what the user paused.
 func pausedOf(st csm.State) protocol.Paused {
 	return protocol.Paused{Conversation: st.UserPaused(), Voice: st.VoicePaused}
 }
 
-// paused tells the client when that changes: the state need not change with it.
+// paused notifies the client of changes, because the state need not change with them.
 func (p *publisher) paused(before, now csm.State) {
 	if is := pausedOf(now); is != pausedOf(before) {
 		p.notify(protocol.NotifyPaused, protocol.PausedParams{Conversation: is.Conversation, Voice: is.Voice, Label: p.d.label(now)})
 	}
 }
 
-// label is what the state is called in the user's language. A voice that the user
-// paused is not called speaking.
+// label returns the state's name in the user's language. A voice that the user paused
+// is not labelled as speaking.
 func (d *Daemon) label(st csm.State) string {
 	if st.Phase() == csm.PhaseSpeaking && st.VoicePaused {
 		return d.locale().VoicePausedLabel()

@@ -9,18 +9,17 @@ import (
 
 // Caller is a World with a session over a network. Its methods do not block.
 type Caller interface {
-	// SessionExpires is when the service ends the live session; false when that is not
-	// known.
+	// SessionExpires returns when the service ends the live session, if known.
 	SessionExpires() (at time.Time, known bool)
-	// SessionPath is what the live session goes over, such as udp; "" when that is not
-	// known.
+	// SessionPath returns the transport of the live session, such as udp, or "" if
+	// unknown.
 	SessionPath() string
 }
 
-// sessionLife is how long the live session lasts, over which path, and whether it is
-// being replaced.
+// sessionLife is the expiry and transport of the live session, and whether it is being
+// replaced.
 type sessionLife struct {
-	expires  int64 // Unix time, 0 where it is not known
+	expires  int64 // Unix time, or 0 if unknown
 	path     string
 	renewing bool
 }

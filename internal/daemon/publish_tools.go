@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// requested says that an answer asks for a call.
+// requested publishes a call that an answer asks for.
 func (p *publisher) requested(s dispatch.Step, e csm.CopilotToolCall) {
 	call, known := p.d.content.call(e.ToolCall)
 	if !known {
@@ -28,7 +28,7 @@ func (p *publisher) requested(s dispatch.Step, e csm.CopilotToolCall) {
 	p.d.record(s.Envelope.At, "call", e.ToolCall, call.Name+" "+string(call.Input))
 }
 
-// propose adds all that a call would do.
+// propose adds what a call would do.
 func propose(params *protocol.ToolParams, call toolCall) {
 	what := proposalOf(call.ToolCall)
 	params.Click, params.Commands, params.Programs = what.click, what.commands, what.programs
@@ -42,7 +42,7 @@ var toolStatuses = map[csm.ToolStatus]protocol.ToolStatus{
 	csm.ToolCompleted: protocol.ToolCompleted, csm.ToolFailed: protocol.ToolFailed, csm.ToolCancelled: protocol.ToolCancelled,
 }
 
-// tool says how a call stands.
+// tool publishes the status of a call.
 func (p *publisher) tool(f csm.PublishTool) {
 	call, known := p.d.content.call(f.ToolCall)
 	if !known {
@@ -68,7 +68,7 @@ func (p *publisher) tool(f csm.PublishTool) {
 	p.notifyTool(params)
 }
 
-// notifyTool publishes how a call stands, and keeps that for a client that missed it.
+// notifyTool publishes the status of a call, and keeps it for clients that missed it.
 func (p *publisher) notifyTool(t protocol.ToolParams) {
 	i := slices.IndexFunc(p.tools, func(old protocol.ToolParams) bool { return old.CallID == t.CallID })
 	if i < 0 {
@@ -86,8 +86,8 @@ func (p *publisher) notifyTool(t protocol.ToolParams) {
 	p.notify(protocol.NotifyTool, t)
 }
 
-// pendingActions are the calls that wait for a yes or no. The first one is being
-// asked about.
+// pendingActions returns the calls that await approval. The user is being asked about
+// the first one.
 func (d *Daemon) pendingActions(st csm.State) []string {
 	waiting, ok := st.Copilot.(copilot.WaitingForApproval)
 	if !ok {
@@ -102,9 +102,8 @@ func (d *Daemon) pendingActions(st csm.State) []string {
 	return ids
 }
 
-// endOfTurn gives what belonged to a turn its end: an answer that waited for a
-// tool, and calls that were asked for and are not asked about any more. A call
-// that runs has an end of its own.
+// endOfTurn completes what a turn left open: an answer that waited for a tool, and
+// requested calls that no longer await approval. A running call ends by itself.
 func (p *publisher) endOfTurn(s dispatch.Step, t csm.Turn) {
 	if t.Request == 0 {
 		return
@@ -126,16 +125,16 @@ func (p *publisher) endOfTurn(s dispatch.Step, t csm.Turn) {
 	}
 }
 
-var modelWords = map[protocol.Locale][2]string{ // that loads, that is there
+var modelWords = map[protocol.Locale][2]string{ // while loading, when loaded
 	protocol.English:  {"The model %s is being loaded.", "The model %s answers from now on."},
 	protocol.German:   {"Das Modell %s wird geladen.", "Das Modell %s antwortet von jetzt an."},
 	protocol.Japanese: {"モデル %s を読み込んでいます。", "これからはモデル %s が回答します。"},
 }
 
-// ownModel is what the adapter's own model is called.
+// ownModel is the display name of the adapter's default model.
 var ownModel = map[protocol.Locale]string{protocol.English: "of the editor", protocol.German: "des Editors", protocol.Japanese: "(エディターの既定)"}
 
-// model says how loading a model goes.
+// model publishes the progress of loading a model.
 func (p *publisher) model(f csm.PublishModel) {
 	locale := p.d.locale()
 	n := protocol.NotificationParams{Kind: protocol.NotificationModelLoading, Severity: protocol.SeverityInfo}
@@ -158,7 +157,7 @@ func (p *publisher) model(f csm.PublishModel) {
 	p.notify(protocol.NotifyNotification, n)
 }
 
-// runningCall is the call that is being carried out, 0 for none.
+// runningCall returns the running call, or 0.
 func runningCall(st csm.State) uint64 {
 	if c, calls := st.Copilot.(copilot.CallingTool); calls {
 		return c.Calls[0].ID

@@ -5,27 +5,27 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Transcripts of an answer replace one another, each with all of its text. Sent
-// for every delta, they would take time and bandwidth that grow with the square
-// of its length. So a client that says capabilities.transcriptAppend gets the new
-// text only; to others, beyond wholeBytes the text is sent again only when it has
-// grown by a growth-th, which bounds all transcripts of an answer together to a
-// multiple of its length.
+// Each transcript of an answer replaces the previous one and contains all of its text.
+// Sending one for every delta would cost time and bandwidth quadratic in the length of
+// the answer. A client with capabilities.transcriptAppend therefore gets only the new
+// text. For other clients, beyond wholeBytes the text is sent again only when it has
+// grown by 1/growth, which bounds the sum of all transcripts of an answer to a multiple
+// of its length.
 const (
 	wholeBytes = 4 << 10
 	growth     = 16
 )
 
-// told is what the client has of the answer that is coming.
+// told is the part of the answer in progress that the client has received.
 type told struct {
 	turn    string
 	request uint64
 	edition edition
-	bytes   int   // of its text
-	seq     int64 // of the transcript that said so
+	bytes   int   // length of its text
+	seq     int64 // seq of the transcript that contained it
 }
 
-// answer publishes what came of an answer.
+// answer publishes the progress of an answer.
 func (p *publisher) answer(s dispatch.Step, turn string, request uint64) {
 	text, of := p.d.content.progress(request)
 	last := p.told
@@ -54,8 +54,8 @@ func (p *publisher) answer(s dispatch.Step, turn string, request uint64) {
 	p.told = told{turn, request, of, len(text), e.Seq}
 }
 
-// transcript publishes the words of one half of a turn so far, and what was heard of
-// them where they were corrected.
+// transcript publishes the words so far of one half of a turn and, if they were
+// corrected, the original words.
 func (p *publisher) transcript(s dispatch.Step, turn string, role protocol.Role, text, heard string, final bool) {
 	e := protocol.TranscriptEntry{
 		TurnID: turn, Role: role, Text: text, Heard: heard, Final: final, Seq: p.nextTranscript(), Timestamp: p.d.wall(s.Envelope.At),
@@ -69,9 +69,9 @@ func (p *publisher) nextTranscript() int64 {
 	return p.words
 }
 
-// keep has an entry take the place of what it continues. Words that interrupt belong
-// to the turn that they interrupt until they are known to be a question: there is one
-// microphone, so they are one entry.
+// keep stores an entry in place of the one it continues. Words that interrupt belong to
+// the interrupted turn until they are known to be a question. Both are one entry,
+// because there is only one microphone.
 func (p *publisher) keep(e protocol.TranscriptEntry) {
 	for i := len(p.entries) - 1; i >= max(0, len(p.entries)-4); i-- {
 		if old := p.entries[i]; (old.TurnID == e.TurnID || e.Role == protocol.RoleUser) && old.Role == e.Role && !old.Final {

@@ -13,16 +13,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// maxSpoken bounds a name that is part of a question, in characters.
+// maxSpoken limits a name within a question, in characters.
 const maxSpoken = 40
 
-// action is what a tool does, as people say it.
+// action is the effect of a tool, in words that people use.
 type action struct {
-	names []string // words in names of tools that mean it
-	// say is the word that a yes has to name, by locale.
+	names []string // words in tool names that indicate it
+	// say is the word that a yes must name, by locale.
 	say map[protocol.Locale]string
-	// stems begin the words that name it; those of a script without spaces may
-	// stand anywhere in a word.
+	// stems are prefixes of the words that name it. In a script without spaces they may
+	// occur anywhere in a word.
 	stems []string
 }
 
@@ -30,8 +30,8 @@ func says(en, de, ja string) map[protocol.Locale]string {
 	return map[protocol.Locale]string{protocol.English: en, protocol.German: de, protocol.Japanese: ja}
 }
 
-// actions are searched in this order for each word of a tool's name. The first is
-// also what a tool does whose name says nothing.
+// actions are searched in this order for each word of a tool's name. The first one also
+// applies to tools whose names match none.
 var actions = []action{
 	{strings.Fields("run execute exec shell terminal command task test tests build launch start call"),
 		says("run", "ausführen", "実行"), strings.Fields("run execut ausführ ausfuehr 実行")},
@@ -51,10 +51,11 @@ var actions = []action{
 		says("read", "lesen", "読み取り"), strings.Fields("read open lesen lies öffne 読")},
 }
 
-// deleteAction is what a command does that deletes, whatever its tool is called.
+// deleteAction is the index of the action of a command that deletes, whatever its tool
+// is called.
 const deleteAction = 1
 
-// actionOf is what a tool does, by the first word of its name that tells.
+// actionOf returns the action of a tool, from the first word of its name that matches.
 func actionOf(tool string) action {
 	for _, word := range nameWords(tool) {
 		for _, a := range actions {
@@ -66,15 +67,15 @@ func actionOf(tool string) action {
 	return actions[0]
 }
 
-// named says whether a spoken word names the action.
+// named reports whether a spoken word names the action.
 func (a action) named(word string) bool {
 	return slices.ContainsFunc(a.stems, func(stem string) bool {
 		return strings.HasPrefix(word, stem) || unspaced(stem) && strings.Contains(word, stem)
 	})
 }
 
-// nameWords are the words of a tool's name: runTests, run_tests and run-tests are
-// run, tests. Who made it is left out.
+// nameWords splits a tool's name into words: runTests, run_tests and run-tests become
+// run, tests. The vendor's name is left out.
 func nameWords(name string) []string {
 	var b strings.Builder
 	var last rune
@@ -95,21 +96,21 @@ func nameWords(name string) []string {
 	return words
 }
 
-// questionWords are the parts of a question, in its order.
+// questionWords are the parts of a question, in order.
 type questionWords struct {
-	with, alone string // the tool, with what it acts on and without
-	run, runs   string // the programs of a command: few, and how many
+	with, alone string // the tool, with and without its objects
+	run, runs   string // the programs of a command, listed or counted
 	overwrite   string
-	unknown     string // not all that a command does can be told
-	panel       string // there is more of the call than is said
-	shown       string // the change is in the editor, and may be read
-	answer      string // what to answer
-	named       string // what to answer where it may be irreversible
+	unknown     string // the effect of a command is not fully known
+	panel       string // the call contains more than is spoken
+	shown       string // the editor shows the change, which can be read aloud
+	answer      string // how to answer
+	named       string // how to answer if it may be irreversible
 	click       string // a spoken yes is not enough
 	and, comma  string
-	more        string // of a list that is not said to its end
-	asks        string // a question of the assistant's own
-	choices     string // the answers that it offers
+	more        string // end of a list that was cut
+	asks        string // a question from the assistant
+	choices     string // the choices that it offers
 }
 
 var questions = map[protocol.Locale]questionWords{
@@ -145,7 +146,7 @@ var questions = map[protocol.Locale]questionWords{
 	},
 }
 
-// list names things one after the other.
+// list joins names as a spoken list.
 func (w questionWords) list(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -154,7 +155,7 @@ func (w questionWords) list(names []string) string {
 	return strings.Join(names[:last], w.comma) + w.and + names[last]
 }
 
-// few lists at most maxNamed names, and counts the rest.
+// few lists at most maxNamed names, followed by the number of the others.
 func (w questionWords) few(names []string) string {
 	if rest := len(names) - maxNamed; rest > 0 {
 		names = append(slices.Clone(names[:maxNamed]), fmt.Sprintf(w.more, rest))
@@ -163,12 +164,12 @@ func (w questionWords) few(names []string) string {
 }
 
 const (
-	maxNamed    = 6 // names of files or hosts that are said
-	fewPrograms = 3 // more are counted aloud
+	maxNamed    = 6 // files or hosts named aloud
+	fewPrograms = 3 // above this, programs are counted
 )
 
-// question asks the user whether a call may be carried out. It names the tool, what
-// it acts on and every program that it would run, and says where there is more.
+// question returns the question whether a call may be executed. It names the tool, its
+// objects and every program that it would run, and says if there is more.
 func (d *Daemon) question(id uint64) string {
 	call, known := d.content.call(id)
 	if !known {
@@ -213,7 +214,7 @@ func (d *Daemon) question(id uint64) string {
 	return q + words.answer
 }
 
-// passedOn is a question of the assistant's own to the user, with the answers that it
+// passedOn returns a question from the assistant to the user, with the choices that it
 // offers.
 func (d *Daemon) passedOn(call copilot.ToolCall) string {
 	words := questions[d.locale()]
@@ -224,7 +225,7 @@ func (d *Daemon) passedOn(call copilot.ToolCall) string {
 	return asks + fmt.Sprintf(words.choices, d.listed(call.Choices))
 }
 
-// clipSpoken bounds a name, and leaves out of it what could not be part of one.
+// clipSpoken shortens a name and removes characters that cannot be part of one.
 func clipSpoken(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || strings.ContainsRune(" ._-+@", r) {
@@ -239,7 +240,7 @@ func clipSpoken(name string) string {
 	return name
 }
 
-// besides are words that may stand beside a yes or no and what it names.
+// besides are words that may accompany a yes or no and the name of the action.
 var besides = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`it that this the a file files please now do go ahead and you may can tool use command for me on with
@@ -250,8 +251,8 @@ var besides = func() map[string]bool {
 	return m
 }()
 
-// connectives are words that say nothing by themselves. After a yes or no, they are
-// what a recogniser makes of a breath, or the beginning of a sentence that broke off.
+// connectives are words without meaning of their own. After a yes or no, they are the
+// recogniser's transcript of a breath, or the start of an unfinished sentence.
 var connectives = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`an and are as at but by for from he her his if in is its of or our she so some such than that then there
@@ -263,9 +264,10 @@ var connectives = func() map[string]bool {
 	return m
 }()
 
-// answerTo sorts an utterance that is no plain yes or no: a yes or no that says more,
-// but nothing else than what was asked about; one that cannot be understood to its
-// end, which is doubted; or content. A call that only a click allows is never named.
+// answerTo classifies an utterance that is not a plain yes or no. It is a yes or no
+// with more words, all about the question; or one that was not fully understood, which
+// counts as doubtful; or content. A call that must be approved by a click is never
+// named.
 func answerTo(call copilot.ToolCall, text string, confidence float64) csm.Final {
 	words := wordsOfAnswer(text)
 	class, rest := leadOf(words)
@@ -298,8 +300,8 @@ func answerTo(call copilot.ToolCall, text string, confidence float64) csm.Final 
 	return f
 }
 
-// wordsOfAnswer are the words of an utterance; a yes or no that a script without
-// spaces joins with what follows is parted from it.
+// wordsOfAnswer returns the words of an utterance. In a script without spaces it splits
+// a yes or no from the text that follows.
 func wordsOfAnswer(text string) (out []string) {
 	for _, t := range tokens(text) {
 		for _, lead := range []string{"はい", "ええ", "いいえ"} {
@@ -313,8 +315,8 @@ func wordsOfAnswer(text string) (out []string) {
 	return out
 }
 
-// leadOf is the yes or no that an utterance begins or ends with, and the rest of
-// it; Content where there is neither.
+// leadOf returns the class of a yes or no at the start or end of an utterance, and the
+// remaining words; without either, the class is Content.
 func leadOf(words []string) (class csm.Class, rest []string) {
 	kind := func(part []string) csm.Class {
 		switch spoken.Classify(strings.Join(part, " ")).Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// editorInput is the input of a tool of the editor's own, as far as a question names it.
+// editorInput is the part of an editor tool's input that a question mentions.
 type editorInput struct {
 	Path    string       `json:"path"`
 	Symbol  string       `json:"symbol"`
@@ -24,20 +24,20 @@ type editorInput struct {
 	Files   []string     `json:"files"`
 }
 
-// editorEdit is a text of a file, and what replaces it.
+// editorEdit is a text in a file and its replacement.
 type editorEdit struct {
 	OldText string `json:"oldText"`
 	NewText string `json:"newText"`
 }
 
-// The kinds of edit that have a question of their own.
+// Kinds of edits that have their own question.
 const (
 	createFile = "create"
 	editPlaces = "places"
 )
 
-// editorQuestions are the questions about the tools of the editor's own, by tool and
-// locale. Each has the arguments of editorArguments.
+// editorQuestions are the questions about the editor's tools, by tool and locale. All
+// take the arguments of editorArguments.
 var editorQuestions = map[string]map[protocol.Locale]string{
 	"editor_open":            says("May I open %s?", "Darf ich %s öffnen?", "%s を開いてもよろしいですか。"),
 	"editor_go_to_line":      says("May I go to line %s?", "Darf ich zu Zeile %s gehen?", "%s 行に移動してもよろしいですか。"),
@@ -58,8 +58,8 @@ var editorQuestions = map[string]map[protocol.Locale]string{
 	"editor_run_command":     says("May I run a command?", "Darf ich einen Befehl ausführen?", "コマンドを実行してもよろしいですか。"),
 }
 
-// editorQuestion asks about a call of a tool of the editor's own, from what its input
-// says; "" for other tools. shown says that the editor shows the change meanwhile.
+// editorQuestion returns the question about a call of an editor tool, from its input,
+// or "" for other tools. shown says that the editor displays the change meanwhile.
 func (d *Daemon) editorQuestion(call copilot.ToolCall) (question string, shown bool) {
 	in, ok := editorInputOf(call)
 	if !ok {
@@ -102,14 +102,14 @@ func (d *Daemon) editorQuestion(call copilot.ToolCall) (question string, shown b
 	values := make([]any, len(args))
 	for i, a := range args {
 		if a == "" {
-			return "", shown // the question that names the tool says enough
+			return "", shown // the generic question suffices
 		}
 		values[i] = a
 	}
 	return fmt.Sprintf(editorQuestions[name][d.locale()], values...), shown
 }
 
-// editorInputOf reads the input of a tool of the editor's own; ok is false for others.
+// editorInputOf parses the input of an editor tool; ok is false for other tools.
 func editorInputOf(call copilot.ToolCall) (in editorInput, ok bool) {
 	if editorQuestions[call.Name] == nil {
 		return in, false
@@ -117,8 +117,9 @@ func editorInputOf(call copilot.ToolCall) (in editorInput, ok bool) {
 	return in, json.Unmarshal(call.Input, &in) == nil
 }
 
-// readChange is the first change that a call would make, read aloud: its code, whatever
-// the settings say about code. Without a change it is the question again.
+// readChange returns the first change of a call in spoken form. It includes the code,
+// whatever the settings say about code. Without a change, it returns the question
+// again.
 func (d *Daemon) readChange(id uint64) string {
 	call, known := d.content.call(id)
 	in, own := editorInputOf(call.ToolCall)
@@ -136,10 +137,10 @@ func (d *Daemon) readChange(id uint64) string {
 	return strings.Join(read, " ")
 }
 
-// maxReadChange bounds what is read of one side of a change, in bytes.
+// maxReadChange limits each side of a change that is read aloud, in bytes.
 const maxReadChange = 2000
 
-// marked puts a mark before each line of a side of a change.
+// marked puts a mark before each line of one side of a change.
 func marked(mark, text string) string {
 	if text == "" {
 		return ""
@@ -148,7 +149,7 @@ func marked(mark, text string) string {
 	return mark + strings.ReplaceAll(text, "\n", "\n"+mark) + "\n"
 }
 
-// aboutChange reads the change that the user is asked about, or has the editor show it.
+// aboutChange reads the proposed change aloud, or has the editor show it.
 func (d *Daemon) aboutChange(utterance, call uint64, show bool) csm.Class {
 	d.wish(utterance, wish{do: func() { d.say(d.readChange(call)) }})
 	if known, ok := d.content.call(call); ok && show && d.cfg.Editor != nil {

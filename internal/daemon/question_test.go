@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// idle is a world in which nothing happens.
+// idle is a world that does nothing.
 type idle struct{}
 
 func (idle) Execute(csm.Effect)          {}
@@ -62,8 +62,8 @@ func TestQuestionsNameToolAndObject(t *testing.T) {
 	}
 }
 
-// Tools of the editor's own are asked about by what they do, and a change that the
-// editor shows is read on request.
+// Questions about editor tools describe what the tool does, and a change shown by the
+// editor is read aloud on request.
 func TestQuestionsAboutToolsOfTheEditor(t *testing.T) {
 	no, yes := false, true
 	for _, c := range []struct {
@@ -116,8 +116,8 @@ func TestQuestionsAboutToolsOfTheEditor(t *testing.T) {
 	}
 }
 
-// A call passes without a question where the client says so, and it neither runs a
-// command nor is destructive.
+// A call needs no question if the client says so and it neither runs a command nor is
+// destructive.
 func TestCallsThatAreAllowedBeforehand(t *testing.T) {
 	no, yes := false, true
 	for _, c := range []struct {
@@ -138,9 +138,9 @@ func TestCallsThatAreAllowedBeforehand(t *testing.T) {
 	}
 }
 
-// A command is asked about with every program that it would run. A tool that is
-// called harmless is not with a command that deletes; and where the text does not
-// show all that would run, only a click allows it.
+// The question about a command names every program that it would run. A tool with a
+// harmless name and a deleting command is not harmless. If the text does not show
+// everything that would run, only a click approves it.
 func TestQuestionsNameEveryProgram(t *testing.T) {
 	no := false
 	for _, c := range []struct{ locale, tool, input, want string }{
@@ -181,8 +181,8 @@ func TestQuestionsNameEveryProgram(t *testing.T) {
 	}
 }
 
-// Nothing that is said allows what only a click may; and what is deleted has to be
-// named, whatever the tool is called.
+// No spoken words approve what only a click may. A deletion must be named, whatever the
+// tool is called.
 func TestWhatAYesAllows(t *testing.T) {
 	for _, c := range []struct {
 		command, text string
@@ -206,8 +206,8 @@ func TestWhatAYesAllows(t *testing.T) {
 	}
 }
 
-// However long a name is and whatever is in it, the question is short, and says
-// nothing that could be taken for the daemon's own words.
+// The question is short however long a name is, and contains nothing that could be
+// mistaken for the daemon's own words.
 func TestQuestionsAreShort(t *testing.T) {
 	d := newIdle(t, nil)
 	q := d.ask(copilot.ToolCall{
@@ -226,8 +226,8 @@ func TestQuestionsAreShort(t *testing.T) {
 	}
 }
 
-// FuzzQuestion: whatever the input of a call is, it can be asked about, and every
-// program that the command runs is in the question, in every language.
+// FuzzQuestion: every input of a call has a question, and it names every program that
+// the command runs, in every language.
 func FuzzQuestion(f *testing.F) {
 	for _, s := range []string{"cd x && rm -rf .", "echo $(rm a) `b`", "sudo xargs -I{} bash -c 'rm {}'", "[ a ] && . b; : c", "a|b|c|d|e", "ls > a"} {
 		f.Add(s)
@@ -262,8 +262,8 @@ func FuzzQuestion(f *testing.F) {
 	})
 }
 
-// A yes that names the action is one that counts. What is said with a yes or no and
-// asks for something else is content; what cannot be understood is doubted.
+// A yes that names the action counts. A yes or no with an unrelated request is content;
+// one that was not fully understood is doubted.
 func TestAnswersToAQuestion(t *testing.T) {
 	call := copilot.ToolCall{Name: "delete_file", Input: []byte(`{"path":"old.txt"}`)}
 	for text, want := range map[string]csm.Final{
@@ -323,12 +323,12 @@ func TestCutPhrase(t *testing.T) {
 	}
 }
 
-// Classes that the core counts on, with and without a question.
+// Classes that the core relies on, with and without a question.
 func TestHeardClassifies(t *testing.T) {
 	d := newIdle(t, nil)
 	for text, want := range map[string]csm.Class{
 		"": csm.Empty, "mm-hm": csm.Backchannel, "Stop!": csm.Stop, "Hold on.": csm.Pause, "Warte mal": csm.Pause, "please continue": csm.Continue, "Yes.": csm.Yes, "Nein.": csm.No, "open the config": csm.Content,
-		"send it": csm.Content, // the phrase is none in this mode
+		"send it": csm.Content, // not the phrase in this mode
 	} {
 		if f := d.heard(1, 1, text, 1); f.Class != want || f.Named {
 			t.Errorf("%q: %+v, want class %d", text, f, want)
@@ -343,7 +343,7 @@ func TestHeardClassifies(t *testing.T) {
 		t.Errorf("with a confidence of 0.3: %+v", f)
 	}
 	for text, want := range map[string]csm.Partial{
-		"the": {}, "the cache": {Words: 2}, "mm-hm": {Words: 1, Class: csm.Backchannel}, // of a cough is made "the", too
+		"the": {}, "the cache": {Words: 2}, "mm-hm": {Words: 1, Class: csm.Backchannel}, // coughs are also transcribed as "the"
 	} {
 		if p := d.heardPartly(0, 0, text); p != want {
 			t.Errorf("%q so far: %+v, want %+v", text, p, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// reasonWords are what is said about why a call is made, and about asking each time.
+// reasonWords are the phrases about the reason of a call, and about asking every time.
 type reasonWords struct{ itSays, noReason, asks string }
 
 var reasonTexts = map[protocol.Locale]reasonWords{
@@ -19,11 +19,12 @@ var reasonTexts = map[protocol.Locale]reasonWords{
 	protocol.Japanese: {"理由は次のとおりです。%s", "理由は示されていません。", "これからは %s を使う前に毎回確認します。"},
 }
 
-// maxReason bounds a reason or question of the assistant that is read aloud, in characters.
+// maxReason limits a reason or question of the assistant that is read aloud, in
+// characters.
 const maxReason = 300
 
-// reasonOf is why the assistant makes a call: as the call says, or else what it said just
-// before.
+// reasonOf returns the assistant's reason for a call: the one given in the call, or
+// else the words just before it.
 func (d *Daemon) reasonOf(id uint64) string {
 	words := reasonTexts[d.locale()]
 	call, _ := d.content.call(id)
@@ -45,7 +46,7 @@ func (d *Daemon) reasonOf(id uint64) string {
 	return fmt.Sprintf(words.itSays, why)
 }
 
-// clipText bounds a text, in characters.
+// clipText shortens a text, in characters.
 func clipText(text string, most int) string {
 	if all := []rune(text); len(all) > most {
 		return string(all[:most])
@@ -53,7 +54,7 @@ func clipText(text string, most int) string {
 	return text
 }
 
-// readAloud is a text as it is spoken.
+// readAloud returns the spoken form of a text.
 func (d *Daemon) readAloud(text string) string {
 	c := spoken.New(d.spokenAs())
 	var read []string
@@ -65,7 +66,7 @@ func (d *Daemon) readAloud(text string) string {
 	return strings.Join(read, " ")
 }
 
-// saidBefore is the last piece of prose of an answer so far.
+// saidBefore returns the last piece of prose of an answer so far.
 func (c *content) saidBefore(request uint64) (text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +78,8 @@ func (c *content) saidBefore(request uint64) (text string) {
 	return text
 }
 
-// askedAbout is the tool that the user is asked about, or else whose call passed without a
-// question last.
+// askedAbout returns the tool of the open question, or else the one whose call was last
+// allowed without a question.
 func (d *Daemon) askedAbout() string {
 	if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked {
 		call, _ := d.content.call(w.Calls[0].ID)

@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// asks has the assistant say something and ask for a call.
+// asks makes the assistant say something and request a call.
 func (r *room) asks(said string, call copilot.ToolCall) {
 	r.t.Helper()
 	no := false
@@ -38,8 +38,7 @@ func (r *room) stillAsked() {
 	}
 }
 
-// "Why" reads the reason of the call, or what was said just before, and the question
-// stays open.
+// "Why" reads the reason of the call, or the words before it. The question stays open.
 func TestWhyReadsTheReason(t *testing.T) {
 	for _, c := range []struct {
 		locale     protocol.Locale
@@ -70,15 +69,15 @@ func TestWhyReadsTheReason(t *testing.T) {
 	}
 }
 
-// Without a question, "why" is for the assistant.
+// Without a question, "why" goes to the assistant.
 func TestWhyIsAQuestionToTheAssistant(t *testing.T) {
 	r := newRoom(t, protocol.DefaultSettings(), false, "Because.", false)
 	r.types("why?")
 	r.left("asks why?")
 }
 
-// "Always ask" has a tool that passes without a question asked about, until the
-// conversation ends.
+// "Always ask" makes the daemon ask about a tool that was allowed without a question,
+// until the conversation ends.
 func TestAlwaysAsk(t *testing.T) {
 	no := false
 	call := copilot.ToolCall{ID: "c1", Name: "editor_read_file", Input: json.RawMessage(`{"path":"a.go"}`), Destructive: &no, Allowed: true}
@@ -89,7 +88,7 @@ func TestAlwaysAsk(t *testing.T) {
 		l := map[string]protocol.Locale{"Always ask.": protocol.English, "frag mich immer": protocol.German, "毎回確認して": protocol.Japanese}[says]
 		r := newRoom(t, locale(t, l), false, "", false)
 		r.types(says)
-		r.left("asks " + says) // nothing has passed yet
+		r.left("asks " + says) // no call has been allowed yet
 		r.mu.Lock()
 		r.traces = nil
 		r.mu.Unlock()
@@ -106,7 +105,7 @@ func TestAlwaysAsk(t *testing.T) {
 		if !r.d.content.allowed(other) {
 			t.Error("another tool is asked about, too")
 		}
-		r.d.readCommands() // as the next conversation does
+		r.d.readCommands() // as when the next conversation begins
 		if !r.d.content.allowed(call) {
 			t.Error("the next conversation still asks")
 		}
@@ -118,8 +117,8 @@ func TestAlwaysAsk(t *testing.T) {
 	r.stillAsked()
 }
 
-// "No, use pnpm instead" rejects the call, and the assistant has the rejection and what
-// to do instead in one request, with no answer between them.
+// "No, use pnpm instead" rejects the call. The assistant receives the rejection and the
+// alternative in one request, with no answer in between.
 func TestReasonOfANoReachesTheAssistantAtOnce(t *testing.T) {
 	no := false
 	sent := make(chan copilot.Request, 8)
@@ -155,8 +154,8 @@ func (choosyCaller) CallTool(context.Context, context.Context, copilot.ToolCall)
 	return "", nil
 }
 
-// A question of the assistant's own is asked as one: what the user says is the answer, also
-// a yes, and no permission.
+// A question from the assistant is asked as such. The user's words are the answer; even
+// a yes is not a permission.
 func TestQuestionOfTheAssistant(t *testing.T) {
 	for l, want := range map[protocol.Locale]string{
 		protocol.English:  "The assistant asks: Which color? The choices are red and blue.",
@@ -179,7 +178,7 @@ func TestQuestionOfTheAssistant(t *testing.T) {
 	}
 }
 
-// until steps the conversation until it is so.
+// until steps the conversation until so returns true.
 func (r *room) until(so func() bool) {
 	r.t.Helper()
 	for late := time.Now().Add(10 * time.Second); !so(); time.Sleep(time.Millisecond) {

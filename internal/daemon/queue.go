@@ -5,44 +5,41 @@ import (
 	"sync"
 )
 
-// maxJobs is how many jobs may wait in a Queue: many times what one conversation
-// asks of one target.
+// maxJobs limits the jobs in a Queue. One conversation needs far fewer per target.
 const maxJobs = 256
 
-// Queue runs functions one after another on a goroutine of its own, so that one
-// target's effects keep their order without holding up the loop. It is bounded: what
-// can be repeated replaces itself (Latest), and a job that finds the queue full is
-// refused, which its owner learns of (a target hangs then, and the conversation has
-// to fail).
+// Queue runs functions in order on its own goroutine, so that the effects on one target
+// keep their order without blocking the loop. It is bounded: Latest replaces repeatable
+// jobs, and a full queue refuses further jobs and reports that to its owner. A full
+// queue means that the target hangs, so the owner must fail the conversation.
 type Queue struct {
 	full func()
 
 	mu     sync.Mutex
 	jobs   []job
-	told   bool // that the queue is full
+	told   bool // full has been called
 	wake   chan struct{}
 	closed bool
 	done   chan struct{}
 }
 
 type job struct {
-	key string // "" for one that nothing replaces
+	key string // "" if no other job replaces it
 	run func()
 }
 
-// NewQueue starts a queue. full is called once each time the queue refuses a job, until
-// there is room again; it does not block.
+// NewQueue starts a queue. full is called once when the queue starts to refuse jobs,
+// and again only after there was room. It must not block.
 func NewQueue(full func()) *Queue {
 	q := &Queue{full: full, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go q.run()
 	return q
 }
 
-// Do queues f. After Close, and while the queue is full, f is refused.
+// Do queues f. It is refused after Close and while the queue is full.
 func (q *Queue) Do(f func()) { q.add(job{run: f}) }
 
-// Latest queues f in the place of the job with the same key that waits, if one does:
-// only the latest counts.
+// Latest queues f in place of the pending job with the same key, if there is one.
 func (q *Queue) Latest(key string, f func()) { q.add(job{key, f}) }
 
 func (q *Queue) add(j job) {
@@ -97,8 +94,8 @@ func (q *Queue) run() {
 	}
 }
 
-// Close lets what is queued finish, and last what releases the target, and waits for
-// that. The last jobs are never refused.
+// Close runs the queued jobs and then last, which releases the target, and waits for
+// them. The queue never refuses the last jobs.
 func (q *Queue) Close(last ...func()) {
 	q.mu.Lock()
 	if !q.closed {

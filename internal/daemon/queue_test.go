@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// A queue whose target hangs is bounded: its owner is told once, what can be repeated
-// is there once, and what releases the target is done all the same.
+// The queue of a target that hangs is bounded: its owner is notified once, repeatable
+// jobs are queued once, and the jobs that release the target still run.
 func TestQueueIsBounded(t *testing.T) {
 	full := 0
 	q := NewQueue(func() { full++ })
@@ -50,8 +50,8 @@ func TestQueueReplacesWhatIsRepeated(t *testing.T) {
 	}
 }
 
-// A queue with nothing to do does what comes at once, and ends when it is told to.
-// What comes after its end is refused, also what would be last.
+// An idle queue runs jobs at once, and ends when it is closed. Jobs after that are
+// refused, including last jobs.
 func TestQueueThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := NewQueue(func() { t.Error("the queue is full") })
@@ -76,8 +76,8 @@ func TestQueueThatWaits(t *testing.T) {
 	})
 }
 
-// A queue that was full and had room again tells when it is full once more; and only
-// what has the same key replaces what waits.
+// A queue that had room again reports being full a second time. Only a pending job with
+// the same key is replaced.
 func TestQueueIsFullAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full, ran := 0, 0
@@ -97,7 +97,7 @@ func TestQueueIsFullAgain(t *testing.T) {
 			if full != round || ran != 2*round {
 				t.Errorf("round %d: the owner was told %d times, and %d keys were done", round, full, ran)
 			}
-			q.Do(func() {}) // there is room
+			q.Do(func() {}) // there is room again
 		}
 		q.Close()
 	})

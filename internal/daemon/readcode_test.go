@@ -12,8 +12,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// codeWorld is a promptWorld whose answers the test gives, and that keeps what is
-// said aloud.
+// codeWorld is a promptWorld whose answers the test supplies. It records what is said
+// aloud.
 type codeWorld struct {
 	promptWorld
 	request uint64
@@ -28,14 +28,13 @@ func (w *codeWorld) Execute(e csm.Effect) {
 		return
 	case csm.Speak:
 		w.said = append(w.said, w.port.Words(e.Segment))
-	default: // the promptWorld's
+	default: // handled by promptWorld
 	}
 	w.promptWorld.Execute(e)
 }
 
 // TestReadCodeIsOfTheTurn changes agentvoice.speech.readCode in the middle of an
-// answer: the answer keeps the value that it began with, and the next one has the
-// new value.
+// answer: the answer keeps its initial value, and the next one uses the new value.
 func TestReadCodeIsOfTheTurn(t *testing.T) {
 	const code = "```go\ndefer f.Close()\n```\n\n"
 	clock := &dispatch.Virtual{}
@@ -80,8 +79,8 @@ func TestReadCodeIsOfTheTurn(t *testing.T) {
 	}
 }
 
-// TestSkippedCodeAloneIsAnAnswer: an answer that is all code is named. Without
-// words it would be taken for empty.
+// TestSkippedCodeAloneIsAnAnswer: an answer that is only code is announced. Without
+// words it would count as empty.
 func TestSkippedCodeAloneIsAnAnswer(t *testing.T) {
 	clock := &dispatch.Virtual{}
 	w := &codeWorld{}
@@ -106,8 +105,8 @@ func TestSkippedCodeAloneIsAnAnswer(t *testing.T) {
 	}
 }
 
-// TestTheUsersPronunciation: what is heard as two words and written as one is also said
-// so, in prose and in code; a word of which it is a part is not.
+// TestTheUsersPronunciation: a word that is heard as two and written as one is also
+// spoken as two, in prose and in code. Longer words that contain it are unaffected.
 func TestTheUsersPronunciation(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Vocabulary = "pgvector, cube cuttle = kubectl, post gress = PostgreSQL"

@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// The reason of a failure that meant nothing to the core is not attached to the
-// next failure with the same code.
+// If the core ignores a failure, its reason is not attached to the next failure with
+// the same code.
 func TestAReasonBelongsToItsOwnFailure(t *testing.T) {
 	var told []protocol.ErrorParams
 	d, _ := speakingTo(t, protocol.ProfileDefault, func(_ string, params any) {
@@ -29,8 +29,8 @@ func TestAReasonBelongsToItsOwnFailure(t *testing.T) {
 	}
 }
 
-// A failure is told with its own reason, also where two with one code follow each
-// other.
+// Each failure is reported with its own reason, even if two with the same code follow
+// each other.
 func TestEachFailureHasItsReason(t *testing.T) {
 	var told []string
 	d, _ := speakingTo(t, protocol.ProfileDefault, func(_ string, params any) {

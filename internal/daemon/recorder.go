@@ -8,29 +8,30 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// Recorder keeps the metadata of sessions beyond the life of the process. Its methods
-// do not block; only Close waits, for what is written still.
+// Recorder stores the metadata of sessions beyond the life of the process. Its methods
+// do not block, except for Close, which waits for pending writes.
 type Recorder interface {
-	// Open begins. warn tells the user of something that no conversation needs.
-	// stop ends the conversation, which has spent what the user allowed.
+	// Open starts the recorder. warn tells the user about a problem that does not
+	// affect the conversation. stop ends the conversation when it has used up the
+	// user's budget.
 	Open(s protocol.Settings, warn func(code protocol.ErrorCode, detail string), stop func())
-	// Configure takes settings that changed.
+	// Configure applies changed settings.
 	Configure(s protocol.Settings)
-	// Session takes a change of state of a session, in their order.
+	// Session records a change of state of a session. Calls are in order.
 	Session(p protocol.SessionParams, at time.Time)
-	// Used takes what a service was used for, by the session that was told last.
+	// Used records the use of a service by the session that was reported last.
 	Used(u usage.Use, at time.Time)
 	Close() error
 }
 
-// used records what a service was used for.
+// used records the use of a service.
 func (d *Daemon) used(u usage.Use) {
 	if d.cfg.Record != nil {
 		d.cfg.Record.Used(u, d.wall(d.cfg.Clock.Now()).Time)
 	}
 }
 
-// answered records what an answer used.
+// answered records the usage of an answer.
 func (d *Daemon) answered(u copilot.Usage) {
 	d.used(usage.Use{Provider: u.Provider, Model: u.Model, Tokens: usage.Tokens{TextIn: u.Input, TextCached: u.Cached, TextOut: u.Output}})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 )
 
-// flaky is an adapter whose attempts end as the test says; the first is 1.
+// flaky is an adapter whose attempts end as the test defines; the first attempt is 1.
 type flaky struct {
 	copilot.Adapter
 	attempt func(ctx context.Context, n int, emit func(string)) error
@@ -24,15 +24,14 @@ func (f flaky) Send(ctx context.Context, r copilot.Request, emit func(string)) e
 	return f.attempt(ctx, r.Attempt, emit)
 }
 
-// busy is what may be tried again, after a pause that the service asks for.
+// busy returns a retryable error with the delay that the service asks for.
 func busy(after time.Duration) error {
 	return &copilot.Error{Code: "copilotUnavailable", Retryable: true, After: after}
 }
 
-// What is tried again waits 250 ms, and twice as long each time, or as long as the
-// service asks for; within the number of retries and the time that the core waits. A
-// round ends once, whatever becomes of its attempts. The times are exact: the clock
-// is virtual.
+// A retry waits 250 ms, doubled each time, or as long as the service asks for, within
+// the retry limit and the core's deadline. A round ends once, whatever its attempts do.
+// The times are exact, because the clock is virtual.
 func TestPER004RetriesWaitTwiceAsLongEachTime(t *testing.T) {
 	const ms = time.Millisecond
 	always := func(err error) func(int) error { return func(int) error { return err } }
@@ -40,7 +39,7 @@ func TestPER004RetriesWaitTwiceAsLongEachTime(t *testing.T) {
 		deadline time.Duration
 		retries  int
 		fails    func(attempt int) error
-		says     string          // what each attempt emits before it fails
+		says     string          // output of each attempt before it fails
 		at       []time.Duration // of the attempts
 		code     csm.Code
 	}{
@@ -73,7 +72,7 @@ func TestPER004RetriesWaitTwiceAsLongEachTime(t *testing.T) {
 					at = append(at, clock.Now())
 					if emit(""); c.says != "" {
 						emit(c.says)
-						emit("") // a sign of life unsays nothing
+						emit("") // a sign of life retracts nothing
 					}
 					return c.fails(n)
 				})
@@ -108,7 +107,7 @@ func TestPER004RetriesWaitTwiceAsLongEachTime(t *testing.T) {
 	}
 }
 
-// retrying is an assistant without a core.
+// retrying returns an assistant without a core.
 func retrying(t *testing.T, clock dispatch.Clock, attempt func(context.Context, int, func(string)) error) *assistant {
 	a := newAssistant(newIdle(t, nil), flaky{attempt: attempt})
 	a.clock = clock
@@ -116,8 +115,8 @@ func retrying(t *testing.T, clock dispatch.Clock, attempt func(context.Context, 
 	return a
 }
 
-// A request that is cancelled ends at once as cancelled, also in the pause before an
-// attempt, which is then not made.
+// A cancelled request ends at once as cancelled. During the pause before an attempt, that
+// attempt is not made.
 func TestCancelEndsThePauseBeforeARetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := dispatch.NewClock(1)
@@ -126,7 +125,7 @@ func TestCancelEndsThePauseBeforeARetry(t *testing.T) {
 		posted := make(chan csm.Event, 4)
 		a.post = func(e csm.Event) { posted <- e }
 		a.send(csm.SendCopilot{Request: 7, Deadline: time.Hour}, "")
-		<-posted // that it was sent
+		<-posted // the request was sent
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if !a.settled(nobody{}) {
@@ -142,15 +141,14 @@ func TestCancelEndsThePauseBeforeARetry(t *testing.T) {
 	})
 }
 
-// An attempt that is cancelled is not made again, and what it emits afterwards is not
-// an answer's end.
+// A cancelled attempt is not repeated, and its later output does not end the answer.
 func TestCancelEndsAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := dispatch.NewClock(1)
 		a := retrying(t, clock, func(ctx context.Context, n int, emit func(string)) error {
 			emit("Half a sentence")
 			<-ctx.Done()
-			return nil // it was too late to stop it
+			return nil // too late to cancel it
 		})
 		var posted []csm.Event
 		a.post = func(e csm.Event) { posted = append(posted, e) }
@@ -179,8 +177,8 @@ type patient struct{ nobody }
 
 func (patient) Waits(string) bool { return true }
 
-// The next round of a request is its own, also where it begins before the one before
-// it is put away.
+// The next round of a request can be cancelled separately, even if it begins before the
+// previous one is removed.
 func TestTheNextRoundCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rounds := 0
@@ -208,8 +206,8 @@ func TestTheNextRoundCanBeCancelled(t *testing.T) {
 	})
 }
 
-// What waits for its service is settled; what is cancelled is not, until it has ended,
-// but for a tool, whose end is waited for all the same. Closing waits for everything.
+// What waits for its service is settled. A cancelled request is not settled until it has
+// ended, except for a tool, whose end is still waited for. Close waits for everything.
 func TestWhatIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempt, ended := 0, false
@@ -256,7 +254,7 @@ func TestWhatIsSettled(t *testing.T) {
 	})
 }
 
-// tooled is an adapter that can carry tools out.
+// tooled is an adapter that can run tools.
 type tooled struct {
 	*able
 	send func(r copilot.Request, emit func(string)) error
@@ -266,9 +264,9 @@ func (a tooled) Send(_ context.Context, r copilot.Request, emit func(string)) er
 	return a.send(r, emit)
 }
 
-// What an attempt brought decides what is posted of it: half a sentence of an answer
-// that failed is not spoken, a call is not asked for twice, and what comes when there
-// is no room any more, or for an adapter without tools, is nothing.
+// The outcome of an attempt determines what is posted: half a sentence of a failed
+// answer is not spoken, a call is not requested twice, and output without room, or
+// calls for an adapter without tools, are dropped.
 func TestWhatIsPostedOfAnAttempt(t *testing.T) {
 	posts := func(t *testing.T, adapter copilot.Adapter, room bool) (calls, segments, deltas, attempts int) {
 		t.Helper()
@@ -318,7 +316,7 @@ func TestWhatIsPostedOfAnAttempt(t *testing.T) {
 	posts(t, asksWithoutTools{t: t}, true)
 }
 
-// asksWithoutTools is an adapter without tools that looks what it is given.
+// asksWithoutTools is an adapter without tools that records its input.
 type asksWithoutTools struct {
 	copilot.Adapter
 	t *testing.T
@@ -331,7 +329,7 @@ func (a asksWithoutTools) Send(_ context.Context, r copilot.Request, _ func(stri
 	return nil
 }
 
-// The segments of an answer follow one another to its end, over its rounds, which are
+// The segments of an answer are contiguous to its end across its rounds, which are
 // paragraphs.
 func TestSegmentsFollowOneAnother(t *testing.T) {
 	rounds := []string{"Ünïcödé is counted by runes here. So the test passes now, I think.", "That was the second round. And this is its end."}
@@ -354,7 +352,7 @@ func TestSegmentsFollowOneAnother(t *testing.T) {
 	}
 }
 
-// The prompt is what was said; what was not is no message.
+// The prompt contains what was said; empty entries are not messages.
 func TestThePromptHoldsWhatWasSaid(t *testing.T) {
 	c := newContent()
 	if got := c.prompt(csm.SendCopilot{Request: 1, Utterance: 9}); len(got) != 0 {

@@ -9,14 +9,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
 )
 
-// Bounds of an extract, in characters.
+// Limits of an extract, in characters.
 const (
 	extractLine  = 120
 	extractTotal = 3000
 )
 
-// messages is what was said, as a prompt has it: of the assistant's words those
-// that the user heard.
+// messages converts history items to prompt messages. Assistant messages contain only
+// what the user heard.
 func (c *content) messages(items []history.Item) []copilot.Message {
 	var out []copilot.Message
 	for _, it := range items {
@@ -38,7 +38,7 @@ func (c *content) messages(items []history.Item) []copilot.Message {
 	return out
 }
 
-// outcomeOf tells the assistant what came of a call.
+// outcomeOf returns the message that tells the assistant the outcome of a call.
 func outcomeOf(call toolCall, o history.Outcome) copilot.Message {
 	m := copilot.Message{Role: copilot.RoleTool, Content: call.result, Call: &call.ToolCall}
 	switch o {
@@ -57,9 +57,9 @@ func outcomeOf(call toolCall, o history.Outcome) copilot.Message {
 	return m
 }
 
-// extract makes the summary of a job without an assistant: the summary before,
-// and the first words of each item. What is longest ago goes first where that is
-// too long. The same items have the same extract.
+// extract makes the summary of a job without an assistant, from the previous summary
+// and the first words of each item. If it is too long, the oldest items are dropped
+// first. It is deterministic.
 func (c *content) extract(e csm.Summarise) {
 	var lines []string
 	if before := c.summary(e.Previous); before != "" {
@@ -84,8 +84,8 @@ func (c *content) extract(e csm.Summarise) {
 	c.setSummary(e.Job, strings.Join(lines, "\n"))
 }
 
-// firstWords is the beginning of a text on one line, of whole words where it has
-// any, and at most limit characters.
+// firstWords returns the beginning of a text on one line, cut at a word boundary if
+// possible, with at most limit characters.
 func firstWords(text string, limit int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) <= limit {

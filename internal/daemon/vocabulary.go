@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Bounds of the names that a client sends, and of reading folders.
+// Limits for the names that a client sends, and for scanning folders.
 const (
 	maxClientNames = 4_000
 	maxFolders     = 8
@@ -22,25 +22,26 @@ const (
 	collectEvery   = time.Minute
 )
 
-// vocabulary is the names that transcripts are corrected by: the user's own, from the
-// setting and from files, and those of the workspace. It is safe for concurrent use.
+// vocabulary holds the names that transcripts are corrected with: the user's own, from
+// the setting and from files, and those of the workspace. It is safe for concurrent
+// use.
 type vocabulary struct {
-	files []string // of the user's lists, which need not exist
+	files []string // the user's lists, which need not exist
 
-	mu        sync.Mutex // of building
+	mu        sync.Mutex // guards building
 	set       protocol.Settings
 	client    protocol.WorkspaceWordsParams
 	folders   []vocab.Term // names of the folders
 	collected time.Time
 	now       atomic.Pointer[vocab.Vocabulary]
-	lexicon   atomic.Pointer[map[string]string] // how the user wants words said
+	lexicon   atomic.Pointer[map[string]string] // user-defined pronunciations
 
-	collecting sync.Mutex // of reading the folders, once at a time
+	collecting sync.Mutex // held while scanning the folders, one scan at a time
 	ctx        context.Context
 	stop       context.CancelFunc
 }
 
-// folder is the first folder of the workspace, "" where none is known.
+// folder returns the first folder of the workspace, or "" if unknown.
 func (v *vocabulary) folder() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -65,7 +66,7 @@ func (v *vocabulary) configure(set protocol.Settings) {
 	v.build()
 }
 
-// workspace replaces what the client knows of the workspace.
+// workspace replaces the client's information about the workspace.
 func (v *vocabulary) workspace(p protocol.WorkspaceWordsParams) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -76,8 +77,8 @@ func (v *vocabulary) workspace(p protocol.WorkspaceWordsParams) {
 	v.build()
 }
 
-// refresh reads the files and folders again, in the background: they may have changed
-// since the last conversation.
+// refresh rereads the files and folders in the background, because they may have
+// changed since the last conversation.
 func (v *vocabulary) refresh() {
 	go func() {
 		v.collecting.Lock()
@@ -103,7 +104,7 @@ func (v *vocabulary) refresh() {
 	}()
 }
 
-// build makes the vocabulary of what is known. The caller holds mu.
+// build builds the vocabulary from the known names. The caller holds mu.
 func (v *vocabulary) build() {
 	v.buildLexicon()
 	if !v.set.Words.Correct {
@@ -136,8 +137,8 @@ func (v *vocabulary) build() {
 	v.now.Store(vocab.New(terms, replacements))
 }
 
-// buildLexicon has words said as they are heard: "cube cuttle = kubectl" goes both ways.
-// The lists of a workspace do not count here. The caller holds mu.
+// buildLexicon makes words pronounced as they are heard: "cube cuttle = kubectl" works
+// in both directions. The lists of a workspace are ignored here. The caller holds mu.
 func (v *vocabulary) buildLexicon() {
 	_, replacements := vocab.ParseList(v.set.Vocabulary)
 	for _, name := range v.files {
@@ -154,7 +155,7 @@ func (v *vocabulary) buildLexicon() {
 	v.lexicon.Store(&lexicon)
 }
 
-// readList is the text of a user's list; most users have none.
+// readList returns the text of a user's list, which usually does not exist.
 func readList(name string) string {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -163,10 +164,10 @@ func readList(name string) string {
 	return string(text)
 }
 
-// promptBytes is the length of names in a prompt: whisper takes 224 tokens.
+// promptBytes limits the names in a prompt; whisper accepts 224 tokens.
 const promptBytes = 600
 
-// names are the known names for a prompt, the user's own first.
+// names returns the known names for a prompt, the user's own first.
 func (v *vocabulary) names() (out []string) {
 	bytes := 0
 	for _, t := range v.now.Load().Terms() {
@@ -178,11 +179,11 @@ func (v *vocabulary) names() (out []string) {
 	return out
 }
 
-// hotWords is how many names a local engine is given: each of them is looked
-// for in all that it hears.
+// hotWords limits the names passed to a local engine, which searches for each of them
+// in all of its input.
 const hotWords = 200
 
-// said is how the known names are said, the user's own first.
+// said returns the spoken forms of the known names, the user's own first.
 func (v *vocabulary) said() (out []string) {
 	terms := v.now.Load().Terms()
 	for _, t := range terms[:min(len(terms), hotWords)] {
@@ -191,8 +192,8 @@ func (v *vocabulary) said() (out []string) {
 	return out
 }
 
-// prompted is the settings of the conversation for the world: where the user wants it,
-// names follow the prompt of a hosted service.
+// prompted returns the conversation's settings for the world. If the user enabled it,
+// names are appended to the prompt of a hosted service.
 func (d *Daemon) prompted() protocol.Settings {
 	set := d.conversationSettings()
 	if !set.Words.Send || set.Hears() == protocol.ProviderLocal {
@@ -206,14 +207,14 @@ func (d *Daemon) prompted() protocol.Settings {
 	return set
 }
 
-// SetWorkspace replaces what the names that the user may say are taken from.
+// SetWorkspace replaces the workspace information that names are taken from.
 func (d *Daemon) SetWorkspace(p protocol.WorkspaceWordsParams) {
 	d.vocabulary.workspace(p)
 	d.vocabulary.refresh()
 }
 
-// corrected is what was heard, with names written as they are. Commands, yes and no
-// and words that ask for nothing stay as they were heard.
+// corrected replaces misheard names with their spelling. It leaves commands, yes and
+// no, and words without a request unchanged.
 func (d *Daemon) corrected(text string) string {
 	if d.grammar().Classify(text).Class != spoken.UtteranceContent {
 		return text

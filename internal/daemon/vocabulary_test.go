@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// speaker is a daemon that a user speaks to, and what its client was told.
+// speaker is a daemon that a user speaks to, with its client's notifications.
 type speaker struct {
 	*Daemon
 	clock *dispatch.Virtual
@@ -41,8 +41,8 @@ func newSpeaker(t *testing.T, set protocol.Settings, lists ...string) *speaker {
 	return s
 }
 
-// TestNamesInTranscriptsAreCorrected: what is sent and shown has the names as they are
-// written, and the client is told what was heard.
+// TestNamesInTranscriptsAreCorrected: the request and the transcript contain the
+// written names, and the client also receives the original words.
 func TestNamesInTranscriptsAreCorrected(t *testing.T) {
 	dir := t.TempDir()
 	list := filepath.Join(dir, "voice-words.md")
@@ -76,7 +76,7 @@ func TestNamesInTranscriptsAreCorrected(t *testing.T) {
 	}
 }
 
-// TestCommandsAreNotCorrected, whatever the user's list says.
+// TestCommandsAreNotCorrected: commands stay unchanged, whatever the user's list says.
 func TestCommandsAreNotCorrected(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Vocabulary = "stopIt, yesNo, tryAgain, stop = halt, yes = affirm, no = deny, continue = proceed, try again = retryNow"
@@ -94,8 +94,8 @@ func TestCommandsAreNotCorrected(t *testing.T) {
 	}
 }
 
-// TestWorkspaceNamesAreKnown: the names of a folder are read in the background, and
-// the client's come before them.
+// TestWorkspaceNamesAreKnown: the names of a folder are read in the background, and the
+// client's names precede them.
 func TestWorkspaceNamesAreKnown(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc parseConfigV2() {}\n"), 0o600); err != nil {
@@ -129,7 +129,7 @@ func TestWorkspaceNamesAreKnown(t *testing.T) {
 	}
 }
 
-// TestPromptIsBounded: a service takes so much of a prompt, and the first names count.
+// TestPromptIsBounded: a service limits the prompt, so the first names are kept.
 func TestPromptIsBounded(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Vocabulary = "firstName, someOtherName"
@@ -144,7 +144,8 @@ func TestPromptIsBounded(t *testing.T) {
 	}
 }
 
-// TestNamesAreSentWhereTheUserWantsIt, and never to the embedded server.
+// TestNamesAreSentWhereTheUserWantsIt: names are sent only if the user enabled it, and
+// never to the embedded server.
 func TestNamesAreSentWhereTheUserWantsIt(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Vocabulary = "parseConfigV2, pgvector"

@@ -16,46 +16,47 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// voiceCommands is what the user asks the conversation itself for, by voice or in
-// writing. The core sees a command as words that stop the assistant, or as words that
-// leave it the floor; what else there is to do is done here, when the core has taken
-// the words.
+// voiceCommands handles the user's spoken or typed commands to the conversation itself.
+// To the core, a command is words that stop the assistant, or words that leave the
+// floor to it. This type runs the rest of the command once the core has taken the
+// words.
 type voiceCommands struct {
 	grammar atomic.Pointer[spoken.Grammar]
-	problem atomic.Bool // something is shown that has a remedy
+	problem atomic.Bool // a problem with a remedy is shown
 	skips   atomic.Bool // code is skipped in this conversation
 
 	mu     sync.Mutex
-	wishes map[uint64]wish // by the utterance that asks, until its transcript is taken
+	wishes map[uint64]wish // keyed by the utterance, until its transcript is taken
 
-	// The loop's.
-	next func() // what is done when nobody speaks
+	// Used by the loop only.
+	next func() // action to run when nobody speaks
 
 	agent agentChoice
 
-	sounding atomic.Pointer[speech.Segment] // that is being said, or was said last
+	sounding atomic.Pointer[speech.Segment] // current or last spoken segment
 
-	level  atomic.Int32 // of loudness, in steps
-	speed  atomic.Int32 // in percent, 0 for that of the settings
-	files  sync.Mutex   // of reading the user's files, once at a time
-	warned string       // of them; belongs to files
+	level  atomic.Int32 // loudness, in steps
+	speed  atomic.Int32 // in percent; 0 uses the settings
+	files  sync.Mutex   // held while reading the user's files, one read at a time
+	warned string       // last warning about them; guarded by files
 }
 
-// wish is what an utterance asks for: at once, or as soon as nobody speaks.
+// wish is the action of an utterance: immediate, or deferred until nobody speaks.
 type wish struct {
 	do    func()
 	waits bool
 }
 
-// Rater is a World whose voice has a speed for the conversation; 1 is normal.
+// Rater is a World whose voice has an adjustable speed per conversation; 1 is normal.
 type Rater interface{ SetRate(rate float64) }
 
-// Amplifier is a World whose voice has a loudness for the conversation; 1 is normal.
+// Amplifier is a World whose voice has an adjustable volume per conversation; 1 is
+// normal.
 type Amplifier interface{ SetVolume(volume float64) }
 
 func (d *Daemon) grammar() *spoken.Grammar { return d.voice.grammar.Load() }
 
-// readCommands reads the user's own phrases again, in the background: they may have
+// readCommands rereads the user's phrases in the background, because they may have
 // changed since the last conversation. Phrases that have no effect are reported once.
 func (d *Daemon) readCommands() {
 	d.content.askAsBefore()
@@ -89,7 +90,8 @@ func (d *Daemon) readCommands() {
 	}()
 }
 
-// ReadGrammar is the grammar with the phrases of a user's files, which need not exist.
+// ReadGrammar returns the grammar with the phrases of a user's files, which need not
+// exist.
 func ReadGrammar(files []string) *spoken.Grammar {
 	var texts []string
 	for _, name := range files {
@@ -100,7 +102,7 @@ func ReadGrammar(files []string) *spoken.Grammar {
 	return spoken.NewGrammar(texts...)
 }
 
-// takesNoFloor says whether a command leaves the floor to the assistant.
+// takesNoFloor reports whether a command leaves the floor to the assistant.
 func (d *Daemon) takesNoFloor(c spoken.Command) bool {
 	if _, quiet := d.quiet(spoken.Utterance{Command: c, Number: 1}); quiet {
 		return true
@@ -111,7 +113,8 @@ func (d *Daemon) takesNoFloor(c spoken.Command) bool {
 	return c.Editor() && d.cfg.Editor != nil
 }
 
-// quiet is what is done at once for a command that leaves the floor to the assistant.
+// quiet returns the immediate action of a command that leaves the floor to the
+// assistant.
 func (d *Daemon) quiet(u spoken.Utterance) (do func(), ok bool) {
 	switch u.Command {
 	case spoken.CommandSlower:
@@ -150,8 +153,8 @@ func (d *Daemon) quiet(u spoken.Utterance) (do func(), ok bool) {
 	return nil, false
 }
 
-// after is what is done for a command that stops the assistant, as soon as nobody
-// speaks; ok is false where there is nothing that the command could mean.
+// after returns the action of a command that stops the assistant, to be run as soon as
+// nobody speaks. ok is false if the command does not apply.
 func (d *Daemon) after(u spoken.Utterance) (do func(), ok bool) {
 	speak := func(text string) (func(), bool) {
 		return func() { _ = d.Speak(text, func(csm.Reply, protocol.Snapshot) {}) }, text != ""
@@ -169,9 +172,9 @@ func (d *Daemon) after(u spoken.Utterance) (do func(), ok bool) {
 	return nil, false
 }
 
-// commanded is what words are to the core that ask the conversation for something; what
-// they ask for is done when it has taken them. Words that ask for nothing that there is
-// are content, and instead is what is sent in their place.
+// commanded returns the core's class for words that are a command to the conversation,
+// and queues their action until the core has taken them. A command that does not apply
+// is content, and instead is sent in its place.
 func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, instead string) {
 	u := d.grammar().Classify(text)
 	if u.Class != spoken.UtteranceCommand && u.Class != spoken.UtteranceContent {
@@ -238,7 +241,8 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 	return csm.Content, ""
 }
 
-// asking says whether a question about a tool is open: what is said then is an answer.
+// asking reports whether a question about a tool is open, so that an utterance is its
+// answer.
 func (d *Daemon) asking() bool {
 	_, asked := d.loop.State().Copilot.(copilot.WaitingForApproval)
 	return asked
@@ -253,8 +257,8 @@ func (d *Daemon) wish(utterance uint64, w wish) {
 	d.voice.wishes[utterance] = w
 }
 
-// obey does what the utterance of a step asks for: at once, or as soon as nobody
-// speaks. Another utterance takes back what waits.
+// obey runs the action of a step's utterance, immediately or as soon as nobody speaks.
+// A further utterance cancels the deferred action.
 func (d *Daemon) obey(s dispatch.Step) {
 	v := &d.voice
 	if line, open := speech.LineOf(s.State.Speech); open && line.Played < len(line.Segments) && speech.Audible(s.State.Speech) {
@@ -277,7 +281,7 @@ func (d *Daemon) obey(s dispatch.Step) {
 	}
 }
 
-// typedWish is what a typed command asks for that stops the assistant first: it has no
+// typedWish is the key of a typed command that first stops the assistant; it has no
 // utterance.
 const typedWish = 0
 
@@ -296,8 +300,8 @@ func (d *Daemon) take(utterance uint64) {
 	}
 }
 
-// typed does what typed words ask the conversation for, and says whether they ask it for
-// something. Else written is what they say to the assistant.
+// typed runs the action of a typed command and reports whether the text was one. If
+// not, written is the message to the assistant.
 func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Snapshot)) (written string, obeyed bool) {
 	if d.loop.State().Phase() == csm.PhaseIdle {
 		return text, false
@@ -336,8 +340,8 @@ func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Sna
 	return text, true
 }
 
-// typedClass does what typed words of a class ask for, and says whether there is
-// something to do. A typed yes allows what a spoken one would.
+// typedClass runs the action for a class of typed words and reports whether there was
+// one. A typed yes allows the same calls as a spoken one.
 func (d *Daemon) typedClass(class csm.Class, named bool, done func(csm.Reply, protocol.Snapshot)) bool {
 	st := d.loop.State()
 	switch class {
@@ -371,7 +375,7 @@ func (d *Daemon) typedClass(class csm.Class, named bool, done func(csm.Reply, pr
 	return true
 }
 
-// say tells the user something that belongs to no turn, aloud and in writing.
+// say tells the user something outside of a turn, aloud and in writing.
 func (d *Daemon) say(text string) {
 	d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
 		Message: text, Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,
@@ -381,7 +385,7 @@ func (d *Daemon) say(text string) {
 	}
 }
 
-// The speed of the voice, and how much a word changes it.
+// Limits of the speech rate, and the step per command.
 const (
 	minSpeed, maxSpeed = 0.5, 3.0
 	speedStep          = 1.25
@@ -403,7 +407,7 @@ func (d *Daemon) setSpeed(speed float64) {
 	}
 }
 
-// Loudness has steps of 3 dB, up to 12 dB either way.
+// Volume changes in steps of 3 dB, up to 12 dB in either direction.
 const (
 	volumeStep = 1.4125
 	maxLevel   = 4
@@ -424,7 +428,7 @@ func (d *Daemon) changeVolume(by int32) {
 	}
 }
 
-// lastSentence is what was heard last of the latest answer.
+// lastSentence returns the last heard piece of the latest answer.
 func (d *Daemon) lastSentence() string {
 	pieces := d.content.lastPieces()
 	if len(pieces) == 0 {
@@ -433,7 +437,7 @@ func (d *Daemon) lastSentence() string {
 	return pieces[d.heardLast(pieces)].text
 }
 
-// heardLast is the place of the piece that is being said, or was said last.
+// heardLast returns the index of the piece being spoken, or spoken last.
 func (d *Daemon) heardLast(pieces []said) int {
 	if seg := d.voice.sounding.Load(); seg != nil {
 		if at := slices.IndexFunc(pieces, func(p said) bool { return p.start == seg.Start && d.content.spoken(seg.Request, seg.Start) == p.text }); at >= 0 {
@@ -443,8 +447,7 @@ func (d *Daemon) heardLast(pieces []said) int {
 	return len(pieces) - 1
 }
 
-// lastCode is the code of the latest answer that was named last, read aloud; "" without
-// any.
+// lastCode returns the last mentioned code of the latest answer in spoken form, or "".
 func (d *Daemon) lastCode() string {
 	pieces := d.content.lastPieces()
 	if len(pieces) == 0 {
@@ -453,7 +456,7 @@ func (d *Daemon) lastCode() string {
 	at := d.heardLast(pieces)
 	for ; at >= 0 && pieces[at].class != spoken.ClassCode; at-- {
 	}
-	if at < 0 { // it is still to come
+	if at < 0 { // it has not been reached yet
 		at = slices.IndexFunc(pieces, func(p said) bool { return p.class == spoken.ClassCode })
 	}
 	if at < 0 {
@@ -473,8 +476,8 @@ func (d *Daemon) lastCode() string {
 	return strings.Join(read, " ")
 }
 
-// skipCode leaves out code from now on. Where code is being said and the answer is
-// whole, the rest of it continues behind the code.
+// skipCode omits code from now on. If code is being spoken and the answer is complete,
+// playback continues after the code.
 func (d *Daemon) skipCode(utterance uint64) csm.Class {
 	pieces := d.content.lastPieces()
 	st := d.loop.State()

@@ -22,7 +22,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// room is a conversation whose voice commands leave a trace.
+// room is a conversation that records the effects of voice commands.
 type room struct {
 	*codeWorld
 	t     *testing.T
@@ -63,8 +63,8 @@ func (r *room) Execute(e csm.Effect) {
 	r.codeWorld.Execute(e)
 }
 
-// newRoom has an assistant that said text, and is still saying the first of it where
-// speaking says so.
+// newRoom returns a room whose assistant said text. If speaking is set, it is still
+// saying the beginning.
 func newRoom(t *testing.T, set protocol.Settings, editor bool, text string, speaking bool, more ...func(*Config)) *room {
 	t.Helper()
 	r := &room{t: t, clock: &dispatch.Virtual{}, next: 90, traced: make(chan struct{}, 1000)}
@@ -135,7 +135,7 @@ func (r *room) hears(text string) {
 	r.clock.Advance(time.Second, r.d.Drain)
 }
 
-// left is what came of the commands, after time for what the editor does.
+// left checks the effects of the commands, after waiting for the editor.
 func (r *room) left(want ...string) {
 	r.t.Helper()
 	late := time.After(2 * time.Second)
@@ -191,7 +191,7 @@ func TestQuietCommands(t *testing.T) {
 	}
 }
 
-// Commands that stop the assistant do what they say as soon as it is silent.
+// Commands that stop the assistant run as soon as it is silent.
 func TestCommandsThatStopTheAnswer(t *testing.T) {
 	const whole = "The parser is in internal slash parser dot go line 42. It reads tokens first. A Go block of 1 line, in the panel. Then it builds a tree."
 	for _, c := range []struct{ says, want string }{
@@ -230,21 +230,21 @@ func TestCommandsThatStopTheAnswer(t *testing.T) {
 	}
 }
 
-// After the whole answer the last sentence is the last one of it.
+// After a complete answer, the last sentence is the final one.
 func TestRepeatsTheSentenceThatWasHeardLast(t *testing.T) {
 	r := newRoom(t, protocol.DefaultSettings(), false, codeAnswer, false)
 	r.hears("repeat the last sentence")
 	r.left("reads Then it builds a tree.")
 }
 
-// What there is nothing for is dictation, and goes to the assistant.
+// A command that does not apply is dictation and goes to the assistant.
 func TestCommandsWithoutAnObjectAreDictation(t *testing.T) {
 	for _, c := range []struct {
 		says, answer string
 		editor       bool
 	}{
 		{"run the tests", codeAnswer, false}, {"undo that", codeAnswer, false}, {"fix it", codeAnswer, true}, {"open the door", codeAnswer, true},
-		{"open parse", codeAnswer, true}, // there are two
+		{"open parse", codeAnswer, true}, // ambiguous: two files match
 		{"open that file", "There is none.", true}, {"read the code", "There is none.", true}, {"repeat the last sentence", "", true},
 		{"go to line zero", codeAnswer, true}, {"go to line 4.5", codeAnswer, true}, {"summarise", "", true}, {"try again", codeAnswer, true},
 		{"rename this and run the tests", codeAnswer, true}, {"say stop", codeAnswer, true},
@@ -261,7 +261,7 @@ func TestCommandsWithoutAnObjectAreDictation(t *testing.T) {
 	}
 }
 
-// A summary is asked for in words that the assistant cannot take for something else.
+// The request for a summary is unambiguous to the assistant.
 func TestSummariseAsksForTheLastAnswer(t *testing.T) {
 	for _, typed := range []bool{false, true} {
 		r := newRoom(t, protocol.DefaultSettings(), false, codeAnswer, false)
@@ -274,17 +274,17 @@ func TestSummariseAsksForTheLastAnswer(t *testing.T) {
 	}
 }
 
-// The editor says why it did not, and the user hears it.
+// The user hears why the editor could not execute a command.
 func TestTheEditorsProblemIsSaid(t *testing.T) {
 	r := newRoom(t, protocol.DefaultSettings(), true, codeAnswer, false)
 	r.hears("go to line four thousand")
 	r.left("editor goToLine 4000 []", "The file has 300 lines.")
 }
 
-// The first remedy of a problem is run while there is one.
+// The first remedy of a problem runs while the problem is shown.
 func TestFixItNeedsAProblem(t *testing.T) {
 	r := newRoom(t, protocol.DefaultSettings(), true, codeAnswer, false)
-	r.d.Post(csm.CopilotDone{}) // stale: no problem
+	r.d.Post(csm.CopilotDone{}) // stale, so not a problem
 	r.d.voice.problem.Store(true)
 	r.hears("fix it")
 	r.left("editor fixIt 0 []")
@@ -314,7 +314,7 @@ func TestSleepAndEnd(t *testing.T) {
 	}
 }
 
-// Code is left out from the next answer on; code that is being said is passed over.
+// Code is omitted from the next answer on, and code that is being said is skipped.
 func TestSkipTheCode(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Speech.ReadCode = protocol.ReadCodeFull
@@ -333,7 +333,7 @@ func TestSkipTheCode(t *testing.T) {
 	}
 }
 
-// The list of help has every command that there is now, in each language.
+// Help lists every available command, in each language.
 func TestHelpListsEveryCommand(t *testing.T) {
 	for _, locale := range protocol.Locales {
 		set := protocol.DefaultSettings()
@@ -356,7 +356,7 @@ func TestHelpListsEveryCommand(t *testing.T) {
 	}
 }
 
-// A typed yes allows what a spoken one would: nothing that needs the named words.
+// A typed yes approves what a spoken one would, but nothing that must be named.
 func TestTypedAnswersToAQuestion(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
@@ -395,8 +395,8 @@ func TestTypedAnswersToAQuestion(t *testing.T) {
 	}
 }
 
-// The user's own phrases are read when a conversation begins; those without effect are
-// reported.
+// The user's phrases are read when a conversation begins, and phrases without effect
+// are reported.
 func TestTheUsersOwnPhrases(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "voice-commands.md")
 	if err := os.WriteFile(file, []byte("## slower\n- easy tiger\n- yes\n"), 0o600); err != nil {

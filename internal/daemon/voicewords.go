@@ -10,18 +10,18 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// commandWords are what is said about voice commands.
+// commandWords are the phrases about voice commands.
 type commandWords struct {
-	speeds       string // a speed that is not possible was asked for
-	noWake       string // nothing would wake it
+	speeds       string // requested speed out of range
+	noWake       string // no way to wake it is set up
 	editorFailed string
-	unused       string // phrases of the user's that have no effect
-	summarise    string // what is sent to the assistant for a summary
-	canSay       string // before the list of commands
+	unused       string // user phrases that have no effect
+	summarise    string // request to the assistant for a summary
+	canSay       string // introduces the list of commands
 	nothingDone  string
-	done         string // how many tools there were
-	one          string // a tool and what came of it
-	on           string // a tool and what it was used on
+	done         string // the number of tool calls
+	one          string // a tool and its outcome
+	on           string // a tool and its object
 	outcomes     map[protocol.ToolStatus]string
 }
 
@@ -58,17 +58,17 @@ var voiceWords = map[protocol.Locale]commandWords{
 	},
 }
 
-// examples are what a phrase names in place of a slot, where it is not main.go or 42.
+// examples fill the slots of phrases; the defaults are main.go and 42.
 var examples = map[spoken.Command]string{
 	spoken.CommandSpeed: "2", spoken.CommandSwitchMode: "plan", spoken.CommandSwitchModel: "mini", spoken.CommandOpenSession: "2",
 }
 
-// example is the first phrase for a command.
+// example returns the first phrase of a command, with its slots filled.
 func example(e spoken.Entry) string {
 	return strings.NewReplacer("{number}", cmp.Or(examples[e.Command], "42"), "{name}", cmp.Or(examples[e.Command], "main.go")).Replace(e.Phrases[0])
 }
 
-// help lists the commands that there are now, each by its first phrase.
+// help lists the available commands, each with its first phrase.
 func (d *Daemon) help() string {
 	var say []string
 	for _, e := range spoken.Entries(string(d.locale())) {
@@ -84,10 +84,10 @@ func (d *Daemon) help() string {
 	return voiceWords[d.locale()].canSay + words.list(say) + "."
 }
 
-// maxDeeds bounds how many calls of tools are listed aloud, the latest ones.
+// maxDeeds limits the tool calls listed aloud, to the latest ones.
 const maxDeeds = 10
 
-// deeds lists the calls of tools in this conversation, and what came of them.
+// deeds lists the tool calls of this conversation with their outcomes.
 func (d *Daemon) deeds() string {
 	d.pubMu.Lock()
 	tools := slices.Clone(d.pub.tools)

@@ -2,16 +2,17 @@ package daemon
 
 import "github.com/agentvoice/agentvoice-daemon/protocol"
 
-// Watchers are local clients that follow what the daemon publishes and change nothing.
+// Watchers are local clients that follow the daemon's notifications and cannot change
+// anything.
 type Watchers interface {
-	// Open begins. Of d it uses what only reads.
+	// Open starts serving. It uses only the reading methods of d.
 	Open(d *Daemon)
-	// Configure takes settings that changed: whether there are watchers at all, and
-	// whether they get words.
+	// Configure applies changed settings: whether watchers are allowed, and whether
+	// they receive words.
 	Configure(s protocol.Settings)
-	// Publish hands a notification on. It does not block, and costs the same however
-	// many watchers there are. Nobody changes params afterwards.
+	// Publish forwards a notification. It does not block, and its cost does not depend
+	// on the number of watchers. The caller must not change params afterwards.
 	Publish(method string, params any)
-	// Close hangs up on them, after what was published.
+	// Close disconnects the watchers after all that was published has been sent.
 	Close() error
 }

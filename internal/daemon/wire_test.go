@@ -10,8 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// The core and the wire use the same names. A code, cause or state that the wire
-// does not know would reach a client without words.
+// The core and the wire use the same names. A code, cause or state unknown to the wire
+// would reach a client without text.
 func TestCoreSpeaksTheWire(t *testing.T) {
 	for _, c := range csm.Codes {
 		if !protocol.ErrorCode(c).Known() {
@@ -42,7 +42,7 @@ func TestCoreSpeaksTheWire(t *testing.T) {
 	}
 }
 
-// Whatever can end a turn can be said aloud.
+// Every failure that can end a turn has spoken text.
 func TestFailuresOfTurnsAreSpoken(t *testing.T) {
 	for _, c := range []csm.Code{
 		csm.CodeCopilotTimeout, csm.CodeCopilotStalled, csm.CodeCopilotFailed, csm.CodeCopilotNotInstalled,

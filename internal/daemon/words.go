@@ -10,14 +10,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// doubted is the confidence below which words are doubted, commands aside.
-// PocketSphinx made words of 25 of 30 coughs, of 14 with less than this; of 72
-// utterances of people that it gave less, it had understood 4. The same sounds chose
-// the figure and measured it.
+// doubted is the confidence below which words other than commands are doubted.
+// PocketSphinx transcribed 25 of 30 coughs, 14 of them with less than this; of 72
+// utterances of people with less, it had understood 4. The threshold was chosen and
+// measured on the same sounds.
 const doubted = 0.3
 
-// heard keeps the words of a final transcript and says what kind of utterance it
-// is.
+// heard stores the words of a final transcript and classifies the utterance.
 func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence float64) csm.Final {
 	f := csm.Final{Epoch: epoch, Utterance: utterance}
 	instead := ""
@@ -45,8 +44,8 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence f
 	return f
 }
 
-// Doubted says whether a recogniser is so unsure of what it heard that it may have
-// been a cough. A command is believed: few coughs are taken for one.
+// Doubted reports whether a recogniser's confidence is so low that it may have heard a
+// cough. Commands are not doubted, because few coughs are mistaken for one.
 func Doubted(text string, confidence float64) bool {
 	return confidence < doubted && spoken.Classify(text).Class == spoken.UtteranceContent
 }
@@ -60,12 +59,12 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 	d.content.setUtterance(utterance, text)
 	p := csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
 	g := d.grammar()
-	switch u := g.Classify(text); u.Class { // more may follow: all else counts
+	switch u := g.Classify(text); u.Class { // more may follow; all other classes count
 	case spoken.UtteranceBackchannel:
 		p.Class = csm.Backchannel
 	case spoken.UtteranceEmpty:
 		p.Words = 0
-	case spoken.UtteranceCommand: // one that leaves the floor to the assistant
+	case spoken.UtteranceCommand: // leaves the floor to the assistant
 		if d.takesNoFloor(u.Command) {
 			p.Class = csm.Backchannel
 		}
@@ -77,7 +76,7 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 	return p
 }
 
-// classify sorts an utterance, which may be the answer to a question about a tool.
+// classify classifies an utterance, which may be the answer to a question about a tool.
 func (d *Daemon) classify(text string, confidence float64) csm.Final {
 	class := classOf(d.grammar().Classify(text))
 	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open {
@@ -85,7 +84,7 @@ func (d *Daemon) classify(text string, confidence float64) csm.Final {
 		switch {
 		case !known:
 		case call.Question != "" && (class == csm.Yes || class == csm.No || class == csm.Content):
-			return csm.Final{Class: csm.Content} // the answer, and no permission
+			return csm.Final{Class: csm.Content} // an answer, but no permission
 		case class == csm.Content:
 			return answerTo(call.ToolCall, text, confidence)
 		}
@@ -93,8 +92,7 @@ func (d *Daemon) classify(text string, confidence float64) csm.Final {
 	return csm.Final{Class: class}
 }
 
-// ClassOf sorts an utterance where no question is open, and no command of a user's own
-// is known.
+// ClassOf classifies an utterance outside of a question, without user-defined commands.
 func ClassOf(text string) csm.Class { return classOf(spoken.Classify(text)) }
 
 func classOf(u spoken.Utterance) csm.Class {
@@ -117,7 +115,7 @@ func classOf(u spoken.Utterance) csm.Class {
 	return csm.Content
 }
 
-// takesCommands says whether a spoken command about the last answer counts now.
+// takesCommands reports whether spoken commands about the last answer apply now.
 func (d *Daemon) takesCommands() bool {
 	now := d.loop.State()
 	if _, asked := now.Copilot.(copilot.WaitingForApproval); asked || len(now.Drafts) > 0 {
@@ -130,13 +128,13 @@ func (d *Daemon) takesCommands() bool {
 	return false
 }
 
-// sendPhrases end a turn where the setting names no other.
+// sendPhrases end a turn unless the setting names another phrase.
 var sendPhrases = map[protocol.Locale]string{
 	protocol.English: "send it", protocol.German: "abschicken", protocol.Japanese: "送信",
 }
 
-// cutSendPhrase says whether an utterance ends with the phrase that sends it, and
-// what comes before. Only the mode that is made for it listens for one.
+// cutSendPhrase reports whether an utterance ends with the send phrase, and returns the
+// text before it. Only the mode for that phrase listens for it.
 func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
 	set := d.conversationSettings().TurnDetection
 	if set.Mode != protocol.TurnPhrase {
@@ -145,15 +143,15 @@ func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
 	phrase := set.SendPhrase
 	if len(tokens(phrase)) == 0 {
 		if u := d.grammar().Classify(text); u.Command == spoken.CommandSendPhrase {
-			return "", true // alone, in any of the ways to say it
+			return "", true // alone, in any of its variants
 		}
 		phrase = sendPhrases[d.locale()]
 	}
 	return cutPhrase(text, phrase)
 }
 
-// cutPhrase compares by words, without regard to case and punctuation; in a
-// script without spaces by the end of the last word.
+// cutPhrase compares word by word, ignoring case and punctuation. In a script without
+// spaces it compares the end of the last word.
 func cutPhrase(text, phrase string) (rest string, said bool) {
 	words, want := tokens(text), tokens(phrase)
 	first := len(words) - len(want)
@@ -174,14 +172,14 @@ func cutPhrase(text, phrase string) (rest string, said bool) {
 	return strings.TrimRight(text[:at], " ,;:-–—、"), true
 }
 
-// token is a word in lower case, and where it begins in the text.
+// token is a word in lower case, with its offset in the text.
 type token struct {
 	text string
 	at   int
 }
 
-// tokens are the words of a text. Lower case is taken only where it has the same
-// length, so that places in a word are places in the text.
+// tokens splits a text into words. A word is lowercased only if that keeps its length,
+// so that offsets in it are offsets in the text.
 func tokens(text string) (out []token) {
 	begin := -1
 	for i, r := range text + " " {
@@ -201,7 +199,7 @@ func tokens(text string) (out []token) {
 	return out
 }
 
-// unspaced says whether a word is of a script that puts no spaces between words.
+// unspaced reports whether a word belongs to a script without spaces between words.
 func unspaced(word string) bool {
 	for _, r := range word {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
