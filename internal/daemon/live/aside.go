@@ -8,37 +8,36 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 )
 
-// asides is the first sequence number of texts that belong to no turn: segments of
-// a conversation count from 1.
+// asides is the first sequence number for texts outside of a turn. Segments of a
+// conversation count from 1.
 const asides = 1 << 31
 
-// aside speaks short texts that belong to no turn, such as that a dialog waits for
-// the user. The core does not know of them: they are not captions, and no answer.
-// While one is heard, the microphone is not, so that it is not taken for a
-// question.
+// aside speaks short texts that belong to no turn, for example that a dialog waits for
+// the user. The core does not know them: they are neither captions nor an answer. The
+// microphone is muted while one plays, so that it is not mistaken for a question.
 type aside struct {
 	w     *World
 	inner func(*audio.Frame)
-	wake  func() // wakes the loudspeaker
+	wake  func() // wakes the speaker
 
 	mu        sync.Mutex
-	gen       uint32 // the newest generation of speech: an interruption ends the aside too
+	gen       uint32 // newest speech generation; an interruption also ends the aside
 	last      uint32
 	collected []int16
 
-	ready atomic.Pointer[[]int16] // what is to be heard, whole
-	heard int                     // samples of it; of the sink's goroutine
+	ready atomic.Pointer[[]int16] // the complete audio to play
+	heard int                     // samples played; used by the sink's goroutine only
 }
 
 func newAside(w *World, inner func(*audio.Frame)) *aside {
 	return &aside{w: w, inner: inner, wake: func() {}, last: asides}
 }
 
-// say has a text synthesised; it is heard as soon as all of it is there.
+// say has a text synthesised. It plays once all of its audio has arrived.
 func (a *aside) say(text string) {
 	c := a.w.link.live.Load()
 	if c == nil {
-		return // it is shown as well
+		return // the text is also shown
 	}
 	a.mu.Lock()
 	a.last++
@@ -48,8 +47,8 @@ func (a *aside) say(text string) {
 	c.voice.Speak(realtime.Segment{ID: seg, Text: text})
 }
 
-// stop silences what is heard and forgets what is on its way: speech of generation
-// gen goes before it.
+// stop silences the current aside and drops a pending one, because speech of generation
+// gen takes precedence.
 func (a *aside) stop(gen uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,7 +58,7 @@ func (a *aside) stop(gen uint32) {
 	a.ready.Store(nil)
 }
 
-// of says whether a segment is an aside.
+// of reports whether a segment is an aside.
 func (a *aside) of(seg audio.SegmentID) bool { return seg.Seq >= asides }
 
 func (a *aside) audio(seg audio.SegmentID, pcm []int16) {
@@ -81,11 +80,11 @@ func (a *aside) ended(seg audio.SegmentID) {
 	}
 }
 
-// sounding says whether an aside is being heard.
+// sounding reports whether an aside is playing.
 func (a *aside) sounding() bool { return a.ready.Load() != nil }
 
-// render fills f with the inner function; where that is silent, with the aside. It
-// is the device's side: it takes no lock and allocates nothing.
+// render fills f with the inner function or, where that is silent, with the aside. It
+// runs in the device callback: it takes no lock and does not allocate.
 func (a *aside) render(f *audio.Frame) {
 	a.inner(f)
 	pcm := a.ready.Load()

@@ -6,10 +6,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// A text that belongs to no turn is heard when all of it is there and the
-// assistant is silent; meanwhile the microphone is not. Speech that comes ends it.
+// A text outside of a turn plays once all of it has arrived and the assistant is
+// silent; meanwhile the microphone is muted. Speech that arrives ends it.
 func TestAsideIsHeardBesideTheConversation(t *testing.T) {
-	var speech audio.Frame // what the player renders
+	var speech audio.Frame // output of the player
 	a := newAside(nil, func(f *audio.Frame) { *f = speech })
 	render := func() int16 {
 		var f audio.Frame

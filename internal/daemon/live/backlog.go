@@ -10,36 +10,36 @@ import (
 )
 
 const (
-	// gapLimit is for how long speech is kept without a connection: 10 s without a
-	// network, and the dial behind it.
+	// gapLimit is how long speech is kept without a connection: 10 s without a network,
+	// plus the dial after it.
 	gapLimit = 15 * time.Second
-	// backlogFrames is what is kept of the microphone: 20 s, a gap and what was said
-	// before it was noticed.
+	// backlogFrames is the capacity for microphone frames: 20 s, for a gap plus the
+	// speech before it was noticed.
 	backlogFrames = 2000
-	// catchUp is how many kept frames a service that takes them at any pace gets for each
-	// captured one. Others get one, since a real-time receiver drops what comes faster;
-	// the backlog shrinks where nobody speaks.
+	// catchUp is how many kept frames are sent per captured frame to a service that
+	// accepts audio at any pace. Other services get one, since a real-time receiver
+	// drops audio that arrives faster; their backlog shrinks when nobody speaks.
 	catchUp = 8
-	// gapPadding is what is sent before a voice: detectors notice it late.
+	// gapPadding is the audio sent before a voice, because detectors notice it late.
 	gapPadding = 500 * time.Millisecond
 )
 
-// backlog is the latest audio of the microphone with what the detector found in it, in
-// memory only. Frames go through it to the call. When a call is lost, what it did not
-// answer goes to the next one, in order and then as fast as that takes it. All but gap
-// and oldest belongs to the source's goroutine.
+// backlog holds the latest microphone audio and the detector's marks, in memory only.
+// Frames pass through it to the call. When a call is lost, the audio that it did not
+// answer goes to the next one, in order and as fast as that call accepts it. Everything
+// except gap and oldest belongs to the source's goroutine.
 type backlog struct {
 	heard [backlogFrames]heard
-	first int // of the frames in heard
+	first int // index of the first frame in heard
 	n     int
-	sent  int // of them; the others are to be sent
-	quiet int // frames in a row that were sent and hold no voice
+	sent  int // frames already sent; the others are pending
+	quiet int // consecutive sent frames without a voice
 
 	oldest atomic.Int64        // captured position of the first frame
-	gap    atomic.Pointer[gap] // between a call that was lost and the next one
+	gap    atomic.Pointer[gap] // between a lost call and the next one
 }
 
-// heard is a frame as it is to be sent, and the facts that came with it.
+// heard is a frame to send, with its detector marks.
 type heard struct {
 	pos      int64
 	frame    audio.Frame
@@ -47,15 +47,15 @@ type heard struct {
 	marks    []vad.Mark
 }
 
-// gap is the time without a call.
+// gap is a period without a call.
 type gap struct {
 	lost  *call
-	from  int64     // captured position from which on nothing was answered
-	until time.Time // when what was said is given up
+	from  int64     // captured position from which nothing was answered
+	until time.Time // when the kept speech is dropped
 	owes  bool      // the user said something that was not answered
 }
 
-// push takes the next frame, which may push out the oldest one.
+// push appends a frame and drops the oldest one if the backlog is full.
 func (b *backlog) push(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
 	if b.full() {
 		b.first, b.n, b.sent = (b.first+1)%backlogFrames, b.n-1, max(b.sent-1, 0)
@@ -70,7 +70,7 @@ func (b *backlog) full() bool { return b.n == backlogFrames }
 
 func (b *backlog) at(i int) *heard { return &b.heard[(b.first+i)%backlogFrames] }
 
-// rewind has everything from a captured position on sent again.
+// rewind marks everything from a captured position on as unsent.
 func (b *backlog) rewind(from int64) {
 	for b.sent > 0 && b.at(b.sent-1).pos >= from {
 		b.sent--
@@ -78,7 +78,7 @@ func (b *backlog) rewind(from int64) {
 	b.quiet = 0
 }
 
-// deliver sends what is to be sent to c, up to limit frames.
+// deliver sends up to limit pending frames to c.
 func (b *backlog) deliver(c *call, limit int) {
 	for ; limit > 0 && b.sent < b.n; limit-- {
 		for limit == 1 && b.skippable(c) {
@@ -96,8 +96,8 @@ func (b *backlog) deliver(c *call, limit int) {
 	}
 }
 
-// skippable says whether the next frame may be left out to catch up: the service has
-// heard the end of what was said, and no voice begins soon.
+// skippable reports whether the next frame may be skipped to catch up: the service has
+// heard the end of the speech, and no voice starts soon.
 func (b *backlog) skippable(c *call) bool {
 	near := int(audio.Samples(gapPadding) / audio.FrameSamples)
 	if int64(b.quiet)*audio.FrameSamples < c.gate.hold || b.n-b.sent <= near {
@@ -111,7 +111,7 @@ func (b *backlog) skippable(c *call) bool {
 	return true
 }
 
-// voiced says whether the detector found a voice after a captured position.
+// voiced reports whether the detector found a voice after a captured position.
 func (b *backlog) voiced(from int64) bool {
 	for i := range b.n {
 		h := b.at(i)
@@ -124,14 +124,14 @@ func (b *backlog) voiced(from int64) bool {
 	return false
 }
 
-// wipe overwrites everything that was kept.
+// wipe overwrites everything that is kept.
 func (b *backlog) wipe() {
 	clear(b.heard[:])
 	b.first, b.n, b.sent, b.quiet = 0, 0, 0, 0
 }
 
-// pass takes a processed frame and what was found in it to the call, or keeps both
-// while there is none. It runs on the source's goroutine.
+// pass sends a processed frame and its marks to the call, or keeps them without a call.
+// It runs on the source's goroutine.
 func (e *ear) pass(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
 	b, d := &e.backlog, e.w.devices
 	c, g := e.w.link.live.Load(), b.gap.Load()
@@ -141,7 +141,7 @@ func (e *ear) pass(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
 	}
 	b.push(pos, f, possible, marks)
 	switch {
-	case d.held.Load(), g != nil && c == g.lost: // it waits
+	case d.held.Load(), g != nil && c == g.lost: // keep it for later
 		return
 	case c == nil:
 		b.sent = b.n
@@ -156,9 +156,8 @@ func (e *ear) pass(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
 	b.deliver(c, limit)
 }
 
-// keeps says whether what is captured is kept although the conversation is held: for a
-// limited time, and for no other reason than a call that was lost. It runs on the
-// source's goroutine.
+// keeps reports whether captured audio is kept during a suspension: for a limited time,
+// and only if the sole reason is a lost call. It runs on the source's goroutine.
 func (e *ear) keeps() bool {
 	g := e.backlog.gap.Load()
 	if g != nil && (e.w.devices.paused.Load() || time.Now().After(g.until)) {
@@ -171,9 +170,9 @@ func (e *ear) keeps() bool {
 	return g != nil
 }
 
-// lostCall begins a gap: what c did not answer is kept for the next call, unless the
-// conversation is held. It says whether all of it is kept. unheard is for how long c
-// may not have heard the user.
+// lostCall begins a gap. It keeps what c did not answer for the next call, unless the
+// conversation is suspended, and reports whether that is complete. unheard is how long
+// c may not have received the user's audio.
 func (e *ear) lostCall(c *call, unheard time.Duration) (kept bool) {
 	if e == nil || e.w.devices.held.Load() {
 		return false
@@ -183,7 +182,7 @@ func (e *ear) lostCall(c *call, unheard time.Duration) (kept bool) {
 	return kept
 }
 
-// giveUp ends a gap without a call, and tells the user where something was said.
+// giveUp ends a gap without a call, and tells the user if speech was lost.
 func (e *ear) giveUp(g *gap) {
 	if !e.backlog.gap.CompareAndSwap(g, nil) {
 		return
@@ -195,7 +194,7 @@ func (e *ear) giveUp(g *gap) {
 	e.w.devices.nap()
 }
 
-// tellLost says aloud that words were lost, as soon as there is a call again.
+// tellLost says aloud that speech was lost, once there is a call again.
 func (e *ear) tellLost() {
 	if e != nil && e.w.link.live.Load() != nil && e.untold.CompareAndSwap(true, false) {
 		e.w.aside.say(e.w.port.Spoken(protocol.CodeUtteranceLost))

@@ -13,7 +13,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// noting is a service that notes the frames that it gets, by their first sample.
+// noting is a service that records the frames that it gets, identified by their first
+// sample.
 type noting struct {
 	Hearing
 	got []int16
@@ -24,7 +25,7 @@ func (d *noting) WriteFrame(f *audio.Frame) { d.got = append(d.got, f[0]); d.pos
 func (d *noting) SkipFrame(f *audio.Frame)  { d.pos += audio.FrameSamples }
 func (d *noting) Position() int64           { return d.pos }
 
-// gapped is an ear whose frames go to calls that note them.
+// gapped is an ear whose frames go to calls that record them.
 type gapped struct {
 	*ear
 	warned int
@@ -48,7 +49,7 @@ func newGapped(t *testing.T) *gapped {
 	return g
 }
 
-// call is a new one, which is live from now on.
+// call makes a new call live.
 func (g *gapped) call(used bool) *call {
 	c := &call{link: g.w.link, client: &noting{}, gate: &gate{used: used, hold: audio.Samples(2 * time.Second)}}
 	c.hearer = &hearer{w: g.w, call: c}
@@ -69,7 +70,7 @@ func (g *gapped) capture(n int, possible bool, marks ...vad.Mark) {
 
 func (g *gapped) onset() { g.capture(1, true, vad.Mark{Kind: vad.Onset, Pos: g.next, Decided: g.next}) }
 
-// lose is the loss of the live call: the conversation is held.
+// lose simulates the loss of the live call, which suspends the conversation.
 func (g *gapped) lose(unheard time.Duration) (kept bool) {
 	kept = g.lostCall(g.w.link.live.Load(), unheard)
 	g.w.link.live.Store(nil)
@@ -78,7 +79,7 @@ func (g *gapped) lose(unheard time.Duration) (kept bool) {
 	return kept
 }
 
-// resume has a new call stand.
+// resume establishes a new call.
 func (g *gapped) resume() *noting {
 	c := g.call(true)
 	g.w.Held(0)
@@ -98,8 +99,8 @@ func wantFrames(t *testing.T, got []int16, from, to int) {
 	}
 }
 
-// What a lost call did not answer, and what was said without one, goes to the next call
-// once and in order, half a second before it too.
+// What a lost call did not answer, and what was said without a call, goes to the next
+// call once and in order, including the half second before it.
 func TestBacklogOfAGap(t *testing.T) {
 	for name, c := range map[string]struct {
 		said    bool // the user was speaking from frame 200 on
@@ -137,8 +138,8 @@ func TestBacklogOfAGap(t *testing.T) {
 	}
 }
 
-// A gap that is too long, and a pause by the user, end it: what was kept is wiped, and
-// the user is told that words are lost.
+// A gap that lasts too long, or a pause by the user, ends it: the kept audio is wiped,
+// and the user is told that words were lost.
 func TestBacklogIsGivenUp(t *testing.T) {
 	for name, end := range map[string]func(*gapped){
 		"too long":           func(g *gapped) { g.backlog.gap.Load().until = time.Now().Add(-1) },
@@ -168,7 +169,7 @@ func TestBacklogIsGivenUp(t *testing.T) {
 	}
 }
 
-// A conversation that was held before keeps nothing.
+// A conversation that was already suspended keeps nothing.
 func TestNothingIsKeptWhilePaused(t *testing.T) {
 	g := newGapped(t)
 	g.capture(50, true)
@@ -183,8 +184,8 @@ func TestNothingIsKeptWhilePaused(t *testing.T) {
 	}
 }
 
-// An utterance that began before what is kept is lost as a whole, and the core tells:
-// what is said in the gap is not.
+// An utterance that began before the kept audio is lost as a whole, and the core
+// reports it. Speech within the gap is not lost.
 func TestAnUtteranceOlderThanTheBacklog(t *testing.T) {
 	g := newGapped(t)
 	g.onset()
@@ -198,19 +199,20 @@ func TestAnUtteranceOlderThanTheBacklog(t *testing.T) {
 	wantFrames(t, next.got, backlogFrames+1-50, backlogFrames+1+30)
 }
 
-// A service that takes audio in real time only catches up in pauses: a frame for each
-// that is captured, and none of a silence that is longer than the end of a turn.
+// With a service that accepts audio only in real time, the backlog catches up in
+// pauses: one frame per captured frame, and a silence longer than the end of a turn is
+// skipped.
 func TestCatchingUpInPauses(t *testing.T) {
 	g := newGapped(t)
 	g.capture(100, true)
 	g.lose(0)
-	g.capture(100, true)  // said
-	g.capture(600, false) // and then nothing
+	g.capture(100, true)  // speech
+	g.capture(600, false) // then silence
 	g.resume()
 	next := g.call(false).client.(*noting)
 	const hold = 200 // frames
 	g.capture(150+hold, false)
-	sent := 150 + hold // half a second before the gap, what was said, and the pause behind it
+	sent := 150 + hold // half a second before the gap, the speech, and the pause after it
 	wantFrames(t, next.got[:sent], 50, 50+sent)
 	g.capture(1, false)
 	if late := g.backlog.n - g.backlog.sent; late > 50 {

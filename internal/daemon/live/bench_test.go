@@ -17,8 +17,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// From the user's start to Listening, and back to Idle, with the embedded server
-// and its engines.
+// Measures the time from the user's start to Listening, and back to Idle, with the
+// embedded server and its engines.
 func BenchmarkIdleToListening(b *testing.B) {
 	states := make(chan protocol.State, 16)
 	d := daemon.New(daemon.Config{

@@ -27,7 +27,7 @@ type able struct {
 
 	mu        sync.Mutex
 	calls     []string
-	loads     []string // "MODEL after REQUEST", the last request that was sent by then
+	loads     []string // "MODEL after REQUEST", with the last request sent by then
 	summaries [][]copilot.Message
 }
 
@@ -61,7 +61,7 @@ func (a *able) runs(f func(wanted context.Context) (string, error)) {
 	a.run = f
 }
 
-// last is the request that was sent last.
+// last returns the last request.
 func (a *answers) last() copilot.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +71,7 @@ func (a *answers) last() copilot.Request {
 	return a.sent[len(a.sent)-1]
 }
 
-// wants is an answer that asks for a call of a tool in its first round, and says a word
+// wants is an answer that requests a tool call in its first round, and says a word
 // about it in the next.
 func wants(id string) func(context.Context, copilot.Request, func(string)) error {
 	harmless := false
@@ -85,7 +85,7 @@ func wants(id string) func(context.Context, copilot.Request, func(string)) error
 	}
 }
 
-// unanswered is an answer that never comes; cancelled is closed when it is told to stop.
+// unanswered is an answer that never arrives; cancelled is closed when it is cancelled.
 func unanswered(cancelled chan struct{}) func(context.Context, copilot.Request, func(string)) error {
 	return func(ctx context.Context, _ copilot.Request, _ func(string)) error {
 		<-ctx.Done()
@@ -114,7 +114,7 @@ func (tk *talk) until(state protocol.State) protocol.StateParams {
 	}
 }
 
-// tool waits for the news that a call has a status, and returns it.
+// tool waits for a tool notification that is accepts, and returns it.
 func (tk *talk) tool(is func(protocol.ToolParams) bool) (found protocol.ToolParams) {
 	tk.t.Helper()
 	tk.told("news of a call", func() bool {
@@ -127,7 +127,8 @@ func (tk *talk) tool(is func(protocol.ToolParams) bool) (found protocol.ToolPara
 	return found
 }
 
-// told waits for a notification after which is holds, which may read what tk.mu guards.
+// told waits for a notification after which is returns true; is may read what tk.mu
+// guards.
 func (tk *talk) told(what string, is func() bool) {
 	tk.t.Helper()
 	for limit := time.After(tk.patience()); ; {
@@ -145,7 +146,7 @@ func (tk *talk) told(what string, is func() bool) {
 	}
 }
 
-// eventually waits for what no notification tells.
+// eventually polls for a condition without a notification.
 func (tk *talk) eventually(what string, is func() bool) {
 	tk.t.Helper()
 	for limit := time.After(tk.patience()); !is(); {
@@ -157,7 +158,7 @@ func (tk *talk) eventually(what string, is func() bool) {
 	}
 }
 
-// atRest waits until the conversation listens, and forgets the states before.
+// atRest waits until the conversation listens, and drops the earlier states.
 func (tk *talk) atRest() {
 	tk.t.Helper()
 	tk.told("Listening", func() bool {
@@ -199,7 +200,7 @@ func status(call string, s protocol.ToolStatus) func(protocol.ToolParams) bool {
 	return func(p protocol.ToolParams) bool { return p.CallID == call && p.Status == s }
 }
 
-// outcome is what a request tells the assistant of a call.
+// outcome returns what a request tells the assistant about a call.
 func outcome(r copilot.Request, call string) (content string, status copilot.CallStatus) {
 	for _, m := range r.Messages {
 		if m.Role == copilot.RoleTool && m.Call.ID == call {
@@ -283,9 +284,9 @@ func (tk *talk) interruptedWait(a *able) {
 	}
 }
 
-// retriedStream has an answer break off, and tries it again on the user's word
-// (004.retry.stream). While it is awaited, the limit on a pause in it becomes ten
-// minutes; what runs keeps the second that it began with (000.4.5).
+// retriedStream fails in the middle of an answer and retries it at the user's request
+// (004.retry.stream). While the retry is awaited, the limit on a pause in it becomes
+// ten minutes; the running request keeps its initial limit of one second (000.4.5).
 func (tk *talk) retriedStream(a *able) {
 	t := tk.t
 	t.Helper()
@@ -326,7 +327,7 @@ func (tk *talk) retriedStream(a *able) {
 	}
 }
 
-// interruptedStream interrupts an answer that is spoken while it still comes
+// interruptedStream interrupts an answer that is spoken while it is still arriving
 // (004.interrupt.stream: "Interruptions should cancel current activity").
 func (tk *talk) interruptedStream(a *able) {
 	tk.t.Helper()
@@ -344,7 +345,8 @@ func (tk *talk) interruptedStream(a *able) {
 }
 
 // interruptedQuestion interrupts the question about a call (004.interrupt.approval:
-// "INTERRUPT = implicit rejection"). interruptedCall sees that it is remembered.
+// "INTERRUPT = implicit rejection"). interruptedCall checks that the rejection is in
+// the history.
 func (tk *talk) interruptedQuestion(a *able) {
 	tk.t.Helper()
 	a.become(wants("call-1"))
@@ -356,8 +358,8 @@ func (tk *talk) interruptedQuestion(a *able) {
 	tk.endOf("turn-5", protocol.OutcomeInterrupted)
 }
 
-// interruptedCall interrupts a call: it is told to stop, and what it brought is kept
-// (004.interrupt.call). The rejection before it is in the history.
+// interruptedCall interrupts a call: it is cancelled, and its result is kept
+// (004.interrupt.call). The previous rejection is in the history.
 func (tk *talk) interruptedCall(a *able) {
 	t := tk.t
 	t.Helper()
@@ -382,8 +384,8 @@ func (tk *talk) interruptedCall(a *able) {
 	tk.endOf("turn-6", protocol.OutcomeDropped)
 }
 
-// retriedCall has a call fail and tries it again, as another call that is asked about
-// again (004.retry.call), while the user selects another model (004.modelSwitch).
+// retriedCall fails a call and retries it, as a separate call that needs approval again
+// (004.retry.call), while the user selects another model (004.modelSwitch).
 func (tk *talk) retriedCall(a *able) {
 	t := tk.t
 	t.Helper()
@@ -400,7 +402,7 @@ func (tk *talk) retriedCall(a *able) {
 	tk.atRest()
 
 	// 004.modelSwitch: the model is selected while the call runs, and the next round
-	// still has the one that the request began with.
+	// still uses the model that the request began with.
 	selected := make(chan struct{})
 	a.runs(func(context.Context) (string, error) {
 		tk.d.SelectModel("o5", func(csm.Reply, protocol.Snapshot) { close(selected) })
@@ -433,7 +435,7 @@ func (tk *talk) retriedCall(a *able) {
 }
 
 // compacts sends so many questions that the beginning is summarised (000.4.9): once,
-// and the next request begins with the summary and has all that came after.
+// and the next request begins with the summary and has everything after it.
 func (tk *talk) compacts(a *able) {
 	t := tk.t
 	t.Helper()
@@ -477,8 +479,8 @@ func (tk *talk) compacts(a *able) {
 	}
 }
 
-// toldOfTheSession checks that every change of the session was told: each follows on
-// the one before, by the guard map, from the beginning to the end (003.broadcast).
+// toldOfTheSession checks that every session change was published: each follows from
+// the previous one, by the guard map, from start to end (003.broadcast).
 func (tk *talk) toldOfTheSession() {
 	tk.t.Helper()
 	tk.told("end of the session", func() bool { // it follows the state

@@ -17,7 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// command is a synthetic word, at 48 kHz, and its labels.
+// command returns a synthetic word at 48 kHz with its labels.
 func command(t *testing.T, text string) ([]int16, speechdata.Label) {
 	t.Helper()
 	synth, err := tts.Flite()()
@@ -45,15 +45,15 @@ func command(t *testing.T, text string) ([]int16, speechdata.Label) {
 	return pcm, label
 }
 
-// headset is a microphone and headphones that move in lockstep, one frame rendered for
-// each that is captured, so that a busy machine does not shift them against each other.
-// Its wearer says pcm a fixed number of frames after the headphones first sound.
+// headset is a microphone and headphones that run in lockstep, one rendered frame per
+// captured frame, so that a busy machine does not shift them against each other. Its
+// wearer says pcm a fixed number of frames after the headphones are first audible.
 type headset struct {
 	pcm   []int16
 	after int
 	empty chan *audio.Frame // a frame to render into
-	full  chan struct{}     // it is rendered
-	began chan int64        // the position at which the wearer begins
+	full  chan struct{}     // the rendered frame
+	began chan int64        // the position at which the wearer starts
 }
 
 func newHeadset(pcm []int16, after int) *headset {
@@ -116,8 +116,8 @@ func (h headphones) Run(ctx context.Context, render func(*audio.Frame)) error {
 	}
 }
 
-// TestACommandInterruptsTheFirstWordsOfTheFirstAnswer with headphones, with and
-// without processing: each word reaches the core within 250 ms of its onset, as
+// TestACommandInterruptsTheFirstWordsOfTheFirstAnswer, with headphones, with and
+// without processing: each word reaches the core within 250 ms of its onset as
 // captured, and half of them within 150 ms.
 func TestACommandInterruptsTheFirstWordsOfTheFirstAnswer(t *testing.T) {
 	var decided []time.Duration

@@ -10,11 +10,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// cues says by short tones where the conversation stands. What it is told comes
-// from several goroutines.
+// cues plays short tones that indicate the state of the conversation. It is called from
+// several goroutines.
 type cues struct {
 	mixer *cue.Mixer
-	wake  func() // wakes the loudspeaker
+	wake  func() // wakes the speaker
 	began time.Time
 
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ func newCues(render func(*audio.Frame), wake func()) *cues {
 	return c
 }
 
-// configure sets the loudness; it is off until then.
+// configure sets the volume. Cues are off until then.
 func (c *cues) configure(s protocol.CueSettings) {
 	volume := s.Volume
 	if !s.Enabled {
@@ -40,7 +40,7 @@ func (c *cues) configure(s protocol.CueSettings) {
 	c.mixer.SetVolume(volume)
 }
 
-// executed takes what the core publishes.
+// executed handles the effects that the core publishes.
 func (c *cues) executed(e csm.Effect) {
 	switch e := e.(type) {
 	case csm.PublishState:
@@ -54,7 +54,7 @@ func (c *cues) executed(e csm.Effect) {
 	}
 }
 
-// heard takes the voice events that the core receives.
+// heard handles the voice events that the core receives.
 func (c *cues) heard(e csm.Event) {
 	switch e.(type) {
 	case csm.SpeechStarted, csm.SpeechResumed:
@@ -64,7 +64,7 @@ func (c *cues) heard(e csm.Event) {
 	}
 }
 
-// tell changes the facts and plays what is due.
+// tell updates the facts and plays the resulting cue.
 func (c *cues) tell(change func(*cue.Facts)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ var cuePhases = map[csm.Phase]cue.Phase{
 	csm.PhaseFaulted: cue.PhaseFaulted, csm.PhaseTerminating: cue.PhaseTerminating,
 }
 
-// cuePhase is what the phases of Processing have in common, or the phase itself.
+// cuePhase maps a phase to its cue; all phases of Processing share one.
 func cuePhase(p csm.Phase) cue.Phase {
 	if c, ok := cuePhases[p]; ok {
 		return c

@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// selectable is a socket with devices of different latencies, by their name.
+// selectable is a device slot with named devices of different latencies.
 type selectable struct {
 	moved chan struct{}
 
@@ -108,8 +108,8 @@ func (m *selectableSpeaker) Latency() time.Duration {
 	}
 }
 
-// TestEchoDelayFollowsTheDevices: whatever the devices report while a conversation
-// runs reaches the echo canceller, in the path that production takes.
+// TestEchoDelayFollowsTheDevices: the delays that the devices report during a
+// conversation reach the echo canceller, over the production path.
 func TestEchoDelayFollowsTheDevices(t *testing.T) {
 	const ms = time.Millisecond
 	in := &selectableMouth{selectable: newSelectable(map[string]time.Duration{"built-in": 10 * ms, "headset": 70 * ms})}
@@ -130,7 +130,7 @@ func TestEchoDelayFollowsTheDevices(t *testing.T) {
 				return
 			}
 			select {
-			case <-tk.news: // levels come twenty times a second
+			case <-tk.news: // levels arrive twenty times a second
 			case <-limit:
 				t.Fatalf("%s: the canceller is told %v, want %v", what, got, want)
 			}

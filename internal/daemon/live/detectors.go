@@ -8,24 +8,24 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// spareDetectors is how many detectors are kept for the next conversation: as many
-// as one needs. The first to load takes a tenth of a second (see vad.NewSilero), and
+// spareDetectors is how many detectors are kept for the next conversation, which needs
+// that many. Loading the first one takes a tenth of a second (see vad.NewSilero) while
 // the user waits for Listening.
 const spareDetectors = 4
 
-// detectors keeps detectors between conversations for a while, and loads them in the
-// background when a conversation begins. Its methods are safe for concurrent use.
+// detectors pools detectors between conversations for a limited time, and loads them in
+// the background when a conversation begins. Its methods are safe for concurrent use.
 type detectors struct {
 	load  func() (vad.Detector, error)
-	spare time.Duration // how long detectors are kept while none is lent
-	freed func()        // called after detectors were closed for that
+	spare time.Duration // how long idle detectors are kept
+	freed func()        // called after idle detectors were closed
 
 	mu      sync.Mutex
 	idle    []vad.Detector
-	out     int // that are lent
+	out     int // detectors in use
 	loading int // in the background
 	changed sync.Cond
-	expiry  *time.Timer // runs while none is lent
+	expiry  *time.Timer // runs while no detector is in use
 	closed  bool
 }
 
@@ -37,8 +37,8 @@ func newDetectors(load func() (vad.Detector, error), spare time.Duration, freed 
 	return p
 }
 
-// preload loads detectors in the background, unless there are some. Where that fails,
-// take fails too, and says why.
+// preload loads detectors in the background if the pool is empty. If that fails, take
+// fails too and returns the reason.
 func (p *detectors) preload() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *detectors) preload() {
 	}()
 }
 
-// expire closes the detectors, unless one is lent again.
+// expire closes the detectors, unless one is in use again.
 func (p *detectors) expire() {
 	p.mu.Lock()
 	var idle []vad.Detector
@@ -64,12 +64,12 @@ func (p *detectors) expire() {
 		return
 	}
 	for _, d := range idle {
-		_ = d.Close() // it worked until now
+		_ = d.Close() // it worked so far
 	}
 	p.freed()
 }
 
-// another loads a detector in the background, and says whether more are wanted.
+// another loads a detector in the background, and reports whether more are needed.
 func (p *detectors) another() bool {
 	d, err := p.load()
 	p.mu.Lock()
@@ -82,13 +82,13 @@ func (p *detectors) another() bool {
 		p.loading = 0
 	}
 	if p.loading == 0 && p.out == 0 && !p.closed {
-		p.expiry.Reset(p.spare) // the conversation may have failed to begin
+		p.expiry.Reset(p.spare) // the conversation may have failed to start
 	}
 	return p.loading > 0
 }
 
-// take returns a detector that remembers nothing. It waits for one that is being
-// loaded, and loads one where none is. Closing it gives it back.
+// take returns a detector with fresh state. It waits for one that is being loaded, or
+// else loads one. Closing it returns it to the pool.
 func (p *detectors) take() (vad.Detector, error) {
 	p.mu.Lock()
 	for len(p.idle) == 0 && p.loading > 0 && !p.closed {
@@ -116,33 +116,34 @@ func (p *detectors) take() (vad.Detector, error) {
 	return &lent{Detector: d, from: p}, nil
 }
 
-// lend counts a detector that is lent. It needs mu.
+// lend counts a detector as in use. The caller holds mu.
 func (p *detectors) lend() {
 	p.out++
 	p.expiry.Stop()
 }
 
-// returned counts a detector that is not lent any more. It needs mu.
+// returned counts a detector as returned. The caller holds mu.
 func (p *detectors) returned() {
 	if p.out--; p.out == 0 && !p.closed {
 		p.expiry.Reset(p.spare)
 	}
 }
 
-// keep puts a detector on the shelf, or closes it where that is full. It holds mu.
+// keep puts a detector into the pool, or closes it if the pool is full. The caller
+// holds mu.
 func (p *detectors) keep(d vad.Detector) {
 	if p.closed || len(p.idle) >= spareDetectors {
-		_ = d.Close() // it was whole until now
+		_ = d.Close() // it worked so far
 		return
 	}
 	p.idle = append(p.idle, d)
 }
 
-// errClosed says that no detector is lent any more.
+// errClosed is returned by take after shut.
 var errClosed = errors.New("the daemon is closing")
 
-// shut closes what is kept, and what comes back from now on. It does not wait for a
-// detector that is being loaded, which is closed when it is there.
+// shut closes the pooled detectors, and those returned later. It does not wait for a
+// detector that is being loaded; that one is closed when it is ready.
 func (p *detectors) shut() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,11 +157,11 @@ func (p *detectors) shut() (err error) {
 	return err
 }
 
-// lent is a detector that goes back when it is closed.
-// One that failed does not: the next conversation has another.
+// lent is a detector that returns to the pool when it is closed. One that failed does
+// not, and the next conversation loads another.
 type lent struct {
 	vad.Detector
-	from   *detectors // nil when it is closed
+	from   *detectors // nil once closed
 	failed bool
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// fakeDetector counts what is done to it.
+// fakeDetector counts its calls.
 type fakeDetector struct {
 	fails  bool
 	resets int
@@ -30,8 +30,8 @@ func newTestDetectors(t *testing.T, load func() (vad.Detector, error)) *detector
 	return newDetectors(load, time.Minute, func() { t.Error("detectors were freed before their time") })
 }
 
-// TestDetectorsAreFreed a while after the last one was given back, and loaded again for
-// the next conversation.
+// TestDetectorsAreFreed: detectors are closed some time after the last one was
+// returned, and loaded again for the next conversation.
 func TestDetectorsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made []*fakeDetector
@@ -80,8 +80,8 @@ func TestDetectorsAreFreed(t *testing.T) {
 	})
 }
 
-// TestDetectorsAreKept between conversations, without what they remember; a broken
-// one is not.
+// TestDetectorsAreKept: detectors are reused by the next conversation with fresh state;
+// a broken one is not.
 func TestDetectorsAreKept(t *testing.T) {
 	var loaded atomic.Int32
 	made := make(chan *fakeDetector, 100)
@@ -131,7 +131,7 @@ func TestDetectorsAreKept(t *testing.T) {
 	if err := p.shut(); err != nil {
 		t.Error(err)
 	}
-	for d := range again { // that were out at the end
+	for d := range again { // that were in use at the end
 		_ = (&lent{Detector: d, from: p}).Close()
 	}
 	for range spareDetectors + 1 {
@@ -141,8 +141,8 @@ func TestDetectorsAreKept(t *testing.T) {
 	}
 }
 
-// TestDetectorsThatCannotBeLoaded: whoever takes one is told, also while the
-// background tries, and may try again.
+// TestDetectorsThatCannotBeLoaded: take fails, also during background loading, and may
+// be retried.
 func TestDetectorsThatCannotBeLoaded(t *testing.T) {
 	missing, there := errors.New("the model is missing"), atomic.Bool{}
 	p := newTestDetectors(t, func() (vad.Detector, error) {
@@ -165,7 +165,7 @@ func TestDetectorsThatCannotBeLoaded(t *testing.T) {
 	}
 }
 
-// TestDetectorsShutWhileLoading leaves nothing behind.
+// TestDetectorsShutWhileLoading: nothing is leaked.
 func TestDetectorsShutWhileLoading(t *testing.T) {
 	begun, release := make(chan struct{}, spareDetectors), make(chan struct{})
 	d := &fakeDetector{}
@@ -181,7 +181,7 @@ func TestDetectorsShutWhileLoading(t *testing.T) {
 		_, err := p.take()
 		waits <- err
 	}()
-	if err := p.shut(); err != nil { // though one is being loaded
+	if err := p.shut(); err != nil { // while one is being loaded
 		t.Error(err)
 	}
 	if err := <-waits; !errors.Is(err, errClosed) {

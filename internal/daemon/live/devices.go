@@ -15,44 +15,44 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// reopenEvery is the pause between attempts to get a lost device back.
+// reopenEvery is the interval between attempts to reopen a lost device.
 const reopenEvery = 500 * time.Millisecond
 
-// levelFrames is how many frames a level stands for: 50 ms, 20 levels a second.
+// levelFrames is the number of frames per level: 50 ms, 20 levels a second.
 const levelFrames = 5
 
-// devices is the microphone and the loudspeaker.
+// devices is the microphone and the speaker.
 type devices struct {
 	w      *World
 	q      *daemon.Queue
-	held   atomic.Bool // frames go nowhere, or are kept: the conversation is suspended
-	paused atomic.Bool // for another reason than a connection that was lost
-	muted  atomic.Bool // frames are silence
+	held   atomic.Bool // the conversation is suspended: frames are dropped or kept
+	paused atomic.Bool // suspended for a reason other than a lost connection
+	muted  atomic.Bool // frames are replaced by silence
 	meter  meter
-	ear    atomic.Pointer[ear] // of the devices that are open
+	ear    atomic.Pointer[ear] // of the open devices
 
-	hearNap, playNap *nap       // of the microphone and of the loudspeaker
-	napping          sync.Mutex // held while both are told
+	hearNap, playNap *nap       // of the microphone and of the speaker
+	napping          sync.Mutex // held while both are changed
 
-	// Of the queue.
+	// Used by the queue only.
 	source audio.Source
 	sink   audio.Sink
-	cue    chan struct{} // closed when the conversation listens for the first time
+	cue    chan struct{} // closed when the conversation first listens
 	ctx    context.Context
 	stop   context.CancelFunc
 	run    sync.WaitGroup
 
-	gone struct { // devices of this conversation that are lost
+	gone struct { // lost devices of this conversation
 		sync.Mutex
 		n int
 	}
 
-	echo echo // of the devices that were open last, of the queue
+	echo echo // of the last opened devices; used by the queue only
 
-	releaseClaim func() // gives the microphone up to other windows; nil without a claim
+	releaseClaim func() // releases the microphone to other windows; nil without a claim
 }
 
-// echo is what was learnt about the echo of two devices.
+// echo is what was learned about the echo of a pair of devices.
 type echo struct {
 	in, out string
 	late    int64 // see dsp.Processor.Correction
@@ -63,15 +63,15 @@ func newDevices(w *World) *devices {
 	return &devices{w: w, q: w.queue("the audio devices"), hearNap: newNap(), playNap: newNap()}
 }
 
-// hold stops the flow of frames while the conversation is suspended, or has them flow
-// again. Devices of a suspended conversation nap after a while.
+// hold stops or resumes the flow of frames when the conversation is suspended or
+// resumes. Devices of a suspended conversation nap after a while.
 func (d *devices) hold(held bool) {
 	d.held.Store(held)
 	d.nap()
 }
 
-// nap has the devices nap while the conversation is suspended, but not the microphone
-// while what it captures is kept.
+// nap lets the devices nap while the conversation is suspended, except the microphone
+// while its audio is kept.
 func (d *devices) nap() {
 	d.napping.Lock()
 	defer d.napping.Unlock()
@@ -80,8 +80,8 @@ func (d *devices) nap() {
 	d.playNap.allow(nap)
 }
 
-// open acquires both devices and starts to render. takeOver takes the microphone from
-// another window that listens.
+// open acquires both devices and starts rendering. takeOver takes the microphone from
+// another window that is listening.
 func (d *devices) open(instance uint32, takeOver bool) {
 	d.q.Do(func() {
 		d.w.waker.conversation()
@@ -104,8 +104,8 @@ func (d *devices) open(instance uint32, takeOver bool) {
 	})
 }
 
-// claim gets the microphone for this window. One that loses it to another ends the
-// conversation.
+// claim acquires the microphone lease for this window. Losing it to another window ends
+// the conversation.
 func (d *devices) claim(takeOver bool) error {
 	if d.w.cfg.Holder == "" {
 		return nil
@@ -126,7 +126,7 @@ func (d *devices) claim(takeOver bool) error {
 			Code: string(csm.CodeMicrophoneBusy), Device: "microphone", Err: err,
 			Remedy: "end the conversation there, or take the microphone over here",
 		}
-	case err != nil: // no folder for it: better two windows than none
+	case err != nil: // no folder for the lease; two windows at once are better than none
 		d.w.cfg.Log.Warn().Err(err).Msg("other windows cannot be told that this one listens")
 		return nil
 	}
@@ -142,13 +142,13 @@ func (d *devices) claim(takeOver bool) error {
 	return nil
 }
 
-// acquire makes and opens the devices that the settings name.
+// acquire creates and opens the devices that the settings name.
 func (d *devices) acquire() (err error) {
 	set := d.w.port.Settings()
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.cue = make(chan struct{})
 	d.gone.Lock()
-	d.gone.n = 0 // of the devices before
+	d.gone.n = 0 // of the previous devices
 	d.gone.Unlock()
 	if d.sink, err = d.w.cfg.Sink(set); err != nil {
 		return err
@@ -172,8 +172,8 @@ func (d *devices) acquire() (err error) {
 	return nil
 }
 
-// recall has the ear begin with what was learnt about the same devices: what they
-// report too little makes the assistant interrupt itself until it is found.
+// recall initializes the ear with what was learned about the same devices.
+// Underreported delay makes the assistant interrupt itself until it is measured.
 func (d *devices) recall(set protocol.Settings, ear *ear) {
 	var now echo
 	if d.w.cfg.Names != nil {
@@ -188,7 +188,7 @@ func (d *devices) recall(set protocol.Settings, ear *ear) {
 	}
 }
 
-// startCapture lets the microphone's frames flow.
+// startCapture starts the flow of microphone frames.
 func (d *devices) startCapture(instance uint32) {
 	d.q.Do(func() {
 		source, ctx := d.source, d.ctx
@@ -201,7 +201,8 @@ func (d *devices) startCapture(instance uint32) {
 	})
 }
 
-// listening begins a recording, and tells what was lost: the conversation listens.
+// listening starts a recording and reports lost speech, because the conversation now
+// listens.
 func (d *devices) listening() {
 	d.ear.Load().tellLost()
 	d.q.Do(func() {
@@ -216,14 +217,14 @@ func (d *devices) listening() {
 	})
 }
 
-// capture delivers frames until the device is closed or gone. A recording begins with
-// the cue; before it and after its end, silence is delivered.
+// capture delivers frames until the device is closed or lost. A recording starts with
+// cue; silence is delivered before it and after its end.
 func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source, ear *ear, cue <-chan struct{}) {
-	if !ear.ready(ctx) { // a first word that no detector hears would be lost
+	if !ear.ready(ctx) { // without a detector, the first word would be lost
 		return
 	}
 	first, lost, flows := true, false, false
-	var base, last int64 // positions go on over a reopened device
+	var base, last int64 // positions continue across a reopened device
 	deliver := func(pos int64, f *audio.Frame) {
 		if used := !d.w.aside.sounding(); used != flows {
 			flows = used
@@ -233,7 +234,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			first = false
 			d.w.port.Post(csm.AudioReady{Instance: instance})
 		}
-		if lost { // maybe before the first
+		if lost { // possibly before the first frame
 			lost = false
 			d.restored(instance)
 		}
@@ -264,7 +265,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		d.w.port.Capturing(false)
 		switch {
 		case napped:
-			d.w.port.Notify(protocol.NotifyLevel, protocol.LevelParams{}) // the last one until it is awake
+			d.w.port.Notify(protocol.NotifyLevel, protocol.LevelParams{}) // the last level until the device wakes
 			_ = source.Close()
 			if !d.hearNap.over(ctx) || source.Open(ctx) != nil && !reopen(ctx, source) {
 				return
@@ -282,7 +283,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		base = last + audio.FrameSamples
 		late, known := ear.correction()
 		ear.reopened()
-		if napped && known { // they are the same devices
+		if napped && known { // the devices are the same
 			ear.front.Correct(late)
 		}
 	}
@@ -304,7 +305,7 @@ func (d *devices) captured(pos int64, f *audio.Frame, ear *ear) {
 	}
 }
 
-// share is a level in dBFS as a share of full scale.
+// share converts a level in dBFS to a fraction of full scale.
 func share(db float64) float64 {
 	if db <= audio.SilenceLevel {
 		return 0
@@ -312,7 +313,7 @@ func share(db float64) float64 {
 	return min(1, math.Pow(10, db/20))
 }
 
-// silence delivers frames without a sound until ctx or until is done.
+// silence delivers silent frames until ctx or until is done.
 func (d *devices) silence(ctx context.Context, until <-chan struct{}, deliver func(int64, *audio.Frame)) {
 	pacer := audio.NewPacer(d.w.cfg.Speed)
 	for pos := int64(0); pacer.Wait(ctx) == nil; pos += audio.FrameSamples {
@@ -325,8 +326,8 @@ func (d *devices) silence(ctx context.Context, until <-chan struct{}, deliver fu
 	}
 }
 
-// lost says that a device is gone. A sound server that dies takes both with it: the
-// core hears of the first loss, and of the end when both are back.
+// lost reports a lost device. A sound server that dies takes both with it, so the core
+// is told of the first loss, and of recovery when both are back.
 func (d *devices) lost(instance uint32, err error) {
 	d.w.cfg.Log.Warn().Err(err).Msg("an audio device is lost; it is opened again as soon as it is back")
 	d.gone.Lock()
@@ -336,7 +337,7 @@ func (d *devices) lost(instance uint32, err error) {
 	}
 }
 
-// restored says that a device that was lost gives or takes frames again.
+// restored reports that a lost device delivers or accepts frames again.
 func (d *devices) restored(instance uint32) {
 	d.gone.Lock()
 	defer d.gone.Unlock()
@@ -345,7 +346,7 @@ func (d *devices) restored(instance uint32) {
 	}
 }
 
-// configure points the devices that are open at those that the settings name.
+// configure switches the open devices to those that the settings name.
 func (d *devices) configure(set protocol.Settings) {
 	d.q.Latest("waker", func() { d.w.waker.configure(set) })
 	if d.w.cfg.Names == nil {
@@ -353,7 +354,7 @@ func (d *devices) configure(set protocol.Settings) {
 	}
 	in, out := d.w.cfg.Names(set)
 	d.q.Latest("names", func() {
-		if in != d.echo.in || out != d.echo.out { // what is learnt from now on is of these
+		if in != d.echo.in || out != d.echo.out { // from now on, the echo of these devices is learned
 			d.echo = echo{in: in, out: out}
 		}
 		if s, ok := d.source.(audio.Selector); ok {
@@ -365,14 +366,14 @@ func (d *devices) configure(set protocol.Settings) {
 	})
 }
 
-// openable is a Source or a Sink, as far as opening it goes.
+// openable is the part of Source and Sink that opens and closes them.
 type openable interface {
 	Open(context.Context) error
 	Close() error
 }
 
-// reselected says whether a device ended because another one was chosen, which is
-// open now.
+// reselected reports whether a device ended because another one was selected, which is
+// now open.
 func reselected(ctx context.Context, err error, device openable) bool {
 	if !errors.Is(err, audio.ErrReselected) {
 		return false
@@ -380,10 +381,10 @@ func reselected(ctx context.Context, err error, device openable) bool {
 	return device.Close() == nil && device.Open(ctx) == nil
 }
 
-// reopen tries to get a device back until ctx is done.
+// reopen tries to reopen a device until ctx is done.
 func reopen(ctx context.Context, device openable) bool {
 	for {
-		_ = device.Close() // what is lost cannot be closed in order
+		_ = device.Close() // a lost device cannot close cleanly
 		if device.Open(ctx) == nil {
 			return true
 		}
@@ -401,7 +402,7 @@ func (d *devices) close(instance uint32) {
 	})
 }
 
-// release stops and closes what is open. It runs on the queue.
+// release stops and closes the open devices. It runs on the queue.
 func (d *devices) release() {
 	if d.stop != nil {
 		d.stop()
@@ -442,8 +443,8 @@ func deviceCode(err error) csm.Code {
 	return csm.CodeAudioFailed
 }
 
-// meter measures both voices over levelFrames frames of the captured one. The
-// rendered side is handed over as a running maximum, without a lock.
+// meter measures both voices over levelFrames captured frames. The rendered side is
+// passed as a running maximum, without a lock.
 type meter struct {
 	assistant atomic.Uint64 // bits of the loudest RMS since the last level, in dBFS
 	rendering atomic.Bool   // assistant holds a level
@@ -459,7 +460,7 @@ func (m *meter) rendered(f *audio.Frame) {
 	}
 }
 
-// captured returns both levels when it has seen enough frames.
+// captured returns both levels once it has enough frames.
 func (m *meter) captured(f *audio.Frame) (user, assistant float64, ok bool) {
 	level := audio.LevelOf(f[:]).RMS
 	if m.n == 0 || level > m.user {

@@ -15,11 +15,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// pluggable is a device's socket: a fake whose plug a test pulls.
+// pluggable is a device slot: a fake that a test can unplug.
 type pluggable struct {
-	pulled chan struct{} // holds one: the device that runs is gone
+	pulled chan struct{} // capacity 1; the running device was unplugged
 	there  chan struct{} // closed while it can be opened
-	tried  chan struct{} // holds one for each time that it is to be opened
+	tried  chan struct{} // capacity 1; receives on each attempt to open it
 }
 
 func newPluggable() *pluggable {
@@ -38,7 +38,7 @@ func (p *pluggable) open(ctx context.Context) error {
 	}
 }
 
-// run runs a device until it is pulled out.
+// run runs a device until it is unplugged.
 func (p *pluggable) run(ctx context.Context, device func(context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -79,8 +79,8 @@ func (m *pluggableEar) Run(ctx context.Context, render func(*audio.Frame)) error
 	return m.run(ctx, func(ctx context.Context) error { return m.Null.Run(ctx, render) })
 }
 
-// TestBothDevicesLost, as with a sound server that dies: the user is told once, and
-// the conversation continues when both are back, not before.
+// TestBothDevicesLost, as when a sound server dies: the user is told once, and the
+// conversation continues only when both are back.
 func TestBothDevicesLost(t *testing.T) {
 	in, out := &pluggableMouth{pluggable: newPluggable()}, &pluggableEar{wavio.Null{Speed: speed}, newPluggable()}
 	tk := newTalkOver(t, nil, Config{
@@ -101,7 +101,7 @@ func TestBothDevicesLost(t *testing.T) {
 	}
 	close(in.there)
 	for tk.lost() > 1 {
-		soon(t, tk.news, "one device") // levels are told as soon as it gives frames
+		soon(t, tk.news, "one device") // levels arrive as soon as it delivers frames
 	}
 	if p := tk.d.State().Phase(); p != csm.PhaseSuspended {
 		t.Errorf("with one device the conversation is in %v", p)
@@ -115,7 +115,7 @@ func TestBothDevicesLost(t *testing.T) {
 	}
 }
 
-// lost is how many devices are gone.
+// lost returns how many devices are lost.
 func (tk *talk) lost() int {
 	d := tk.w.devices
 	d.gone.Lock()
@@ -123,8 +123,8 @@ func (tk *talk) lost() int {
 	return d.gone.n
 }
 
-// TestTakeOverIsOfOneStart: a start takes the microphone from another window when it
-// is told to, and no other start does.
+// TestTakeOverIsOfOneStart: a start takes the microphone from another window if
+// requested, and later starts do not.
 func TestTakeOverIsOfOneStart(t *testing.T) {
 	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // dials is a link whose service refuses every dial, on a virtual clock.
 type dials struct {
 	*link
-	answer func(n int) (status int, header, body string) // of the n-th request, from 1
+	answer func(n int) (status int, header, body string) // to the n-th request, from 1
 	begin  time.Time
 	at     []time.Duration // of the requests
 	posted []csm.Event
@@ -73,11 +73,11 @@ func newDials(t *testing.T, answer func(n int) (int, string, string)) *dials {
 
 const ms = time.Millisecond
 
-// A service that cannot be reached is dialled six times, after 200 ms and then twice
-// as long each time, or later where it asks for that; and not beyond the time that the
-// core waits for the call. Where the conversation had a call, it is dialled for all of
-// that time, at least every 5 s. One that refuses for good is dialled once. Each dial ends
-// with one fact. The times are exact: the clock is virtual.
+// An unreachable service is dialled six times, after 200 ms and then twice as long each
+// time, or later if it asks for that, but not beyond the time that the core waits for
+// the call. If the conversation had a call, it is redialled for all of that time, at
+// least every 5 s. After a permanent refusal it is not redialled. Each dial ends with
+// one event. The times are exact, because the clock is virtual.
 func TestDialsWaitTwiceAsLongEachTime(t *testing.T) {
 	refuse := func(status int, header, body string) func(int) (int, string, string) {
 		return func(int) (int, string, string) { return status, header, body }
@@ -150,7 +150,7 @@ func TestDialsWaitTwiceAsLongEachTime(t *testing.T) {
 	}
 }
 
-// A pause that a service asked for holds for the next epoch too.
+// A delay that a service asked for also applies to the next epoch.
 func TestAnotherEpochWaitsAsTheServiceAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDials(t, func(n int) (int, string, string) {
@@ -179,8 +179,8 @@ func TestAnotherEpochWaitsAsTheServiceAsked(t *testing.T) {
 	})
 }
 
-// A dial that is told to stop ends at once and says nothing: whoever stopped it does
-// not wait for it. It is told by its epoch, or by a dial of another one.
+// A cancelled dial ends at once and reports nothing, because the canceller does not wait
+// for it. It is cancelled by its epoch, or by a dial of another epoch.
 func TestADialThatIsToldToStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop func(*dials)

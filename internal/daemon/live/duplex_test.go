@@ -17,14 +17,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// nobody is a detector that hears no voice.
+// nobody is a detector that never detects a voice.
 type nobody struct{ fakeDetector }
 
 func (n *nobody) Process([]int16) (float32, error) { return 0, nil }
 
-// TestTheUserIsToldThatTheAssistantHearsItself, once in a conversation, and aloud when
-// the answer is over: what the core takes back reaches the ear of a world whose
-// microphone hears its loudspeaker.
+// TestTheUserIsToldThatTheAssistantHearsItself: the user is told once per conversation,
+// and aloud when the answer is over. What the core retracts reaches the ear of a world
+// whose microphone picks up its speaker.
 func TestTheUserIsToldThatTheAssistantHearsItself(t *testing.T) {
 	var shown, said []protocol.ErrorCode
 	w := &World{cfg: Config{Log: zerolog.Nop(), Detector: func() (vad.Detector, error) { return &nobody{}, nil }}, port: daemon.Port{

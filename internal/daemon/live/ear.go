@@ -14,32 +14,32 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// echoMemory is for how long it is remembered when the loudspeaker sounded.
+// echoMemory is how long the times of speaker output are kept.
 const echoMemory = 2 * time.Minute
 
-// ear is the front end of a conversation, and what the daemon adds to it: detectors
-// that load in the background, and the memory of when the loudspeaker sounded.
+// ear is the front end of a conversation plus the daemon's part: detectors that load in
+// the background, and the times at which the speaker was audible.
 type ear struct {
 	w       *World
 	front   *front.Front
-	loaded  chan struct{} // closed when the front has its tracker, or cannot have one
-	gone    chan struct{} // closed when the wait is over
-	making  sync.Mutex    // of loaded and gone, so that one of both sides closes the tracker
-	broken  bool          // a failure was told
-	deaf    atomic.Bool   // nobody can interrupt by voice; see front.Front.HalfDuplex
-	shown   bool          // the user was told so
-	said    atomic.Bool   // and aloud
-	untold  atomic.Bool   // words were given up in a gap, which is not said aloud yet
+	loaded  chan struct{} // closed when the front has its tracker, or loading failed
+	gone    chan struct{} // closed when the ear is closed and waiting ends
+	making  sync.Mutex    // guards loaded and gone, so that exactly one side closes the tracker
+	broken  bool          // a failure was reported
+	deaf    atomic.Bool   // interrupting by voice is impossible; see front.Front.HalfDuplex
+	shown   bool          // the user was notified of deaf
+	said    atomic.Bool   // and told aloud
+	untold  atomic.Bool   // words dropped in a gap have not been reported aloud yet
 	backlog backlog
 
 	mu     sync.Mutex
-	sounds []span // captured positions between which the loudspeaker sounded, oldest first
+	sounds []span // captured positions between which the speaker was audible, oldest first
 }
 
 type span struct{ from, to int64 }
 
-// newEar makes the ear of a conversation. Its detectors load in the background, while
-// the connection is dialled: capture waits for them, the devices do not. Without a
+// newEar creates the ear of a conversation. Its detectors load in the background while
+// the connection is dialled; capture waits for them, the devices do not. Without a
 // detector the service's onsets count; doctor and the log report that.
 func newEar(w *World, set protocol.Settings) (*ear, error) {
 	e := &ear{w: w, loaded: make(chan struct{}), gone: make(chan struct{})}
@@ -57,14 +57,14 @@ func newEar(w *World, set protocol.Settings) (*ear, error) {
 	}
 	cfg := vad.ProfileConfig(vad.Profile(set.Interruption.Profile))
 	switch set.TurnDetection.Mode {
-	case protocol.TurnServer, protocol.TurnPhrase: // where the service counts the same
+	case protocol.TurnServer, protocol.TurnPhrase: // where the service measures the same silence
 		cfg.Silence = set.TurnDetection.Silence
 	}
 	go e.load(cfg)
 	return e, nil
 }
 
-// load makes the tracker. The ear may be closed meanwhile: then it is closed here.
+// load creates the tracker. If the ear was closed meanwhile, load closes the tracker.
 func (e *ear) load(cfg vad.TrackerConfig) {
 	tracker, err := vad.NewTracker(e.w.cfg.Detector, cfg)
 	e.making.Lock()
@@ -72,7 +72,7 @@ func (e *ear) load(cfg vad.TrackerConfig) {
 	select {
 	case <-e.gone:
 		if err == nil {
-			_ = tracker.Close() // nothing was heard with it
+			_ = tracker.Close() // it was not used yet
 		}
 		return
 	default:
@@ -85,7 +85,7 @@ func (e *ear) load(cfg vad.TrackerConfig) {
 	close(e.loaded)
 }
 
-// ready waits until the detectors are loaded, and says whether ctx lasted so long.
+// ready waits until the detectors are loaded. It returns false if ctx is done first.
 func (e *ear) ready(ctx context.Context) bool {
 	select {
 	case <-e.loaded:
@@ -95,8 +95,8 @@ func (e *ear) ready(ctx context.Context) bool {
 	}
 }
 
-// finds says whether the ear finds the user's voice by itself. It waits until the
-// detectors are loaded, or the ear is closed.
+// finds reports whether the ear detects the user's voice by itself. It waits until the
+// detectors are loaded or the ear is closed.
 func (e *ear) finds() bool {
 	if e == nil {
 		return false
@@ -109,7 +109,7 @@ func (e *ear) finds() bool {
 	}
 }
 
-// correction is what is known of the devices' delay at the end.
+// correction returns the final correction of the devices' delay.
 func (e *ear) correction() (late int64, known bool) {
 	if e == nil {
 		return 0, false
@@ -117,8 +117,8 @@ func (e *ear) correction() (late int64, known bool) {
 	return e.front.Correction()
 }
 
-// hear processes a captured frame, and takes what is to be sent of it to the call:
-// audio that ends some samples before the end of f.
+// hear processes a captured frame and passes the result to the call: audio that ends
+// some samples before the end of f.
 func (e *ear) hear(pos int64, f *audio.Frame) {
 	marks, err := e.front.Captured(pos, f)
 	if err != nil {
@@ -135,22 +135,22 @@ func (e *ear) hear(pos int64, f *audio.Frame) {
 	e.pass(pos-e.front.Latency(), e.front.Uplink(), e.front.MaybeVoice(), marks)
 }
 
-// retracted says that the core took an interruption back.
+// retracted handles an interruption that the core retracted.
 func (d *devices) retracted() {
 	if e := d.ear.Load(); e != nil {
 		e.front.Retracted()
 	}
 }
 
-// answered says aloud, once in a conversation, that the answer that was heard to its end
-// could not be interrupted by voice. During the answer it would be lost in it.
+// answered says aloud, once in a conversation, that the answer that just finished could
+// not be interrupted by voice. During the answer, the notice would be drowned out.
 func (d *devices) answered() {
 	if e := d.ear.Load(); e != nil && e.deaf.Load() && e.said.CompareAndSwap(false, true) {
 		d.w.aside.say(d.w.port.Spoken(protocol.CodeHearsItself))
 	}
 }
 
-// note remembers when the loudspeaker sounded.
+// note records when the speaker was audible.
 func (e *ear) note(pos int64) {
 	if !e.front.Audible() {
 		return
@@ -168,8 +168,8 @@ func (e *ear) note(pos int64) {
 	}
 }
 
-// echo says whether most of what was captured between two positions was captured
-// while the loudspeaker sounded.
+// echo reports whether the speaker was audible during most of the time between two
+// captured positions.
 func (e *ear) echo(from, to int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,7 +187,7 @@ func (e *ear) reopened() {
 	}
 }
 
-// fail logs the first failure of the processing; the audio continues without it.
+// fail logs the first processing failure. Audio continues unprocessed.
 func (e *ear) fail(err error) {
 	if !e.broken {
 		e.broken = true
@@ -195,7 +195,8 @@ func (e *ear) fail(err error) {
 	}
 }
 
-// close does not wait for detectors that load: they are closed when they are there.
+// close does not wait for detectors that are loading; they are closed when they are
+// ready.
 func (e *ear) close() error {
 	if e == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// What was learnt about two devices is known in the next conversation with them, and
-// forgotten with others.
+// What was learned about two devices applies to the next conversation with them, and is
+// dropped for other devices.
 func TestTheEchoOfDevicesIsRemembered(t *testing.T) {
 	const late = 7000 // samples
 	d := &devices{w: &World{cfg: Config{Names: func(s protocol.Settings) (in, out string) {
@@ -44,7 +44,7 @@ func TestTheEchoOfDevicesIsRemembered(t *testing.T) {
 	if found(first) {
 		t.Error("something is known of a device that was never heard")
 	}
-	first.front.Correct(late) // stands for what it found
+	first.front.Correct(late) // stands for what the ear measured
 	d.release()
 	second := converse("speaker")
 	if n, known := second.correction(); !known || n != late {

@@ -11,14 +11,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// ears is what hears behind the embedded server.
+// ears is the recogniser behind the embedded server.
 type ears struct {
-	provider        protocol.Provider // ProviderLocal is the engines of this machine
+	provider        protocol.Provider // ProviderLocal stands for the local engines
 	endpoint, model string
 	proxy           string
 }
 
-// hearingWire is how the settings have the user heard.
+// hearingWire returns the recognition service that the settings select.
 func hearingWire(set protocol.Settings) (row provider.Row, hearing provider.Hearing) {
 	row, _ = provider.Of(string(set.Hears()))
 	for _, h := range row.Hearing {
@@ -29,7 +29,7 @@ func hearingWire(set protocol.Settings) (row provider.Row, hearing provider.Hear
 	return row, provider.Hearing{}
 }
 
-// earsOf is what the settings choose.
+// earsOf returns the recogniser that the settings select.
 func earsOf(set protocol.Settings) ears {
 	row, hearing := hearingWire(set)
 	if hearing.Wire != provider.Transcriptions {
@@ -42,12 +42,12 @@ func earsOf(set protocol.Settings) ears {
 	return ears{set.Hears(), set.HearingEndpoint(), model, set.Network.Proxy}
 }
 
-// vocabulary is the names and terms that the user is likely to say, for every service
-// that takes them with the audio.
+// vocabulary returns the names and terms that the user is likely to say, for all
+// services that accept them with the audio.
 func vocabulary(set protocol.Settings) string { return set.Transcription.Prompt }
 
-// newTranscriber makes the ears of a service. What it fails at, the engine of this
-// machine recognises, and the user is told.
+// newTranscriber creates the transcriber of a service. If the service fails, the local
+// engine takes over, and the user is notified.
 func (s *service) newTranscriber(e ears, engine stt.Factory) (*hosted.Transcriber, error) {
 	row, _ := provider.Of(string(e.provider))
 	hearing, _ := row.Hears(provider.Transcriptions)
@@ -64,7 +64,8 @@ func (s *service) newTranscriber(e ears, engine stt.Factory) (*hosted.Transcribe
 	})
 }
 
-// earsReplaced tells the user, once a conversation, that another engine hears.
+// earsReplaced notifies the user, once per conversation, that another engine does the
+// recognition.
 func (s *service) earsReplaced(err error) {
 	s.w.cfg.Log.Warn().Err(err).Msg("recognition failed; the engine of this machine hears instead")
 	if s.replaced.CompareAndSwap(false, true) {
@@ -72,8 +73,8 @@ func (s *service) earsReplaced(err error) {
 	}
 }
 
-// quit closes what a call still asks of a service that hears, unless another call of
-// the conversation may wait for it.
+// quit cancels a call's outstanding requests to a recognition service, unless another
+// call of the conversation may need them.
 func (s *service) quit(c *call) {
 	s.mu.Lock()
 	local := s.local

@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// One server of OpenAI's audio endpoints hears and speaks: a whole conversation through
-// requests alone.
+// One server with OpenAI's audio endpoints does recognition and speech: a whole
+// conversation through requests only.
 func TestAConversationByRequests(t *testing.T) {
 	server, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
@@ -43,7 +43,7 @@ func TestAConversationByRequests(t *testing.T) {
 	}
 }
 
-// Another service hears than speaks, streamed and with a key.
+// Separate services do recognition and speech, streamed and with a key.
 func TestTheEarsOfAnotherService(t *testing.T) {
 	server, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
@@ -58,7 +58,7 @@ func TestTheEarsOfAnotherService(t *testing.T) {
 	}
 }
 
-// What a service fails at is recognised on this machine, and the user is told.
+// If the recognition service fails, the local engine takes over, and the user is told.
 func TestNothingIsLostWhereTheEarsFail(t *testing.T) {
 	_, url := audioService(t, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPaymentRequired) })
@@ -75,7 +75,7 @@ func TestNothingIsLostWhereTheEarsFail(t *testing.T) {
 	}
 }
 
-// The settings choose what hears, and where.
+// The settings select the recogniser and its endpoint.
 func TestTheEars(t *testing.T) {
 	for _, c := range []struct {
 		session, hearing         protocol.Provider
@@ -101,7 +101,7 @@ func TestTheEars(t *testing.T) {
 	}
 }
 
-// The table has a row for each provider of the settings, and no other.
+// The table has exactly one row for each provider of the settings.
 func TestEveryProviderHasARow(t *testing.T) {
 	for _, p := range protocol.Providers {
 		if _, ok := provider.Of(string(p)); !ok {

@@ -8,39 +8,39 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 )
 
-// Hearing turns the user's voice into words. What it hears it tells a realtime.Handler:
-// where the user begins and ends, partial words where it has them, and final ones with
-// how sure it is of them. Names and terms that the user is likely to say are given when
-// it is made; see vocabulary.
+// Hearing turns the user's voice into words. It reports to a realtime.Handler where the
+// user starts and stops speaking, partial words if available, and final words with a
+// confidence. Names and terms that the user is likely to say are passed at
+// construction; see vocabulary.
 type Hearing interface {
-	// WriteFrame takes the next 10 ms. It never blocks and allocates nothing.
+	// WriteFrame takes the next 10 ms. It never blocks and does not allocate.
 	WriteFrame(*audio.Frame)
-	// SkipFrame takes its place for a frame that need not be sent.
+	// SkipFrame replaces WriteFrame for a frame that need not be sent.
 	SkipFrame(*audio.Frame)
-	// Position is how many samples were written.
+	// Position returns the number of samples written.
 	Position() int64
-	// CommitInput ends the user's turn by hand, ClearInput drops it.
+	// CommitInput ends the user's turn manually, ClearInput drops it.
 	CommitInput(utterance uint64)
 	ClearInput()
-	// Expires is when the service stops hearing, if that is known.
+	// Expires returns when the service stops recognition, if known.
 	Expires() (at time.Time, known bool)
 	Stats() realtime.Stats
 	Close() error
 }
 
-// Voice turns text into audio. It tells a hosted.Listener the audio of each segment in
-// order, and how it ended: exactly once, unless it was cancelled.
+// Voice turns text into audio. It reports to a hosted.Listener the audio of each
+// segment, in order, and the segment's end: exactly once, unless it was cancelled.
 type Voice interface {
-	// Speak queues a segment behind those queued before.
+	// Speak queues a segment.
 	Speak(realtime.Segment)
-	// CancelSpeech drops all segments of a generation and older ones, at once.
+	// CancelSpeech immediately drops all segments of a generation and older ones.
 	CancelSpeech(gen uint32)
-	// Speeds is how slowly and how fast it speaks at most.
+	// Speeds returns the range of supported speech rates.
 	Speeds() (slowest, fastest float64)
 	Close() error
 }
 
-// A session with a service is both.
+// A session with a service implements both.
 var (
 	_ Hearing = (*realtime.Client)(nil)
 	_ Voice   = (*realtime.Client)(nil)

@@ -26,11 +26,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// The flag of `make faults`.
+// longFaults is the flag of `make faults`.
 var longFaults = flag.Bool("long-faults", false, "include the network faults that take minutes")
 
-// network is between the daemon and the service: it can be gone, or change its
-// address, and each dial can die at a step.
+// network sits between the daemon and the service. It can be down or change its
+// address, and each dial can fail at a given step.
 type network struct {
 	transport *http.Transport
 	down      atomic.Bool
@@ -39,15 +39,15 @@ type network struct {
 	mu      sync.Mutex
 	sockets []*socket
 	streams []*stream
-	dies    []string // at which step the next dials die: a path, or a count of packets
+	dies    []string // the step at which the next dials fail: a path, or a count of packets
 }
 
-// socket is the one of a call.
+// socket is the socket of a call.
 type socket struct {
 	net.PacketConn
 	of   *network
 	dead atomic.Bool  // its address is gone
-	left atomic.Int64 // packets until it dies; negative for any number
+	left atomic.Int64 // packets until it fails; negative means unlimited
 }
 
 func newNetwork(t *testing.T) *network {
@@ -104,15 +104,15 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return n.transport.RoundTrip(r)
 }
 
-// lose drops all that passes for a time.
+// lose drops all packets for a time.
 func (n *network) lose(d time.Duration) {
 	n.down.Store(true)
 	time.Sleep(d)
 	n.down.Store(false)
 }
 
-// move has every open socket hear and say nothing any more, as when the address
-// changed: new ones work.
+// move makes every open socket dead in both directions, as when the address changed;
+// new sockets work.
 func (n *network) move() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -124,7 +124,7 @@ func (n *network) move() {
 	}
 }
 
-// cut resets every connection that is open.
+// cut resets every open connection.
 func (n *network) cut() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,7 +133,7 @@ func (n *network) cut() {
 	}
 }
 
-// stream is a connection over TCP, which delivers later what a network loses.
+// stream is a TCP connection, which delivers lost data later.
 type stream struct {
 	net.Conn
 	of     *network
@@ -142,7 +142,7 @@ type stream struct {
 	closed chan struct{}
 }
 
-// passes waits until the network works; false is never again.
+// passes waits until the network works; false means never again.
 func (s *stream) passes() bool {
 	for s.dead.Load() || s.of.down.Load() {
 		select {
@@ -222,14 +222,15 @@ func (tk *talk) reach(what string, is func(csm.State) bool) {
 	}
 }
 
-// toldLost says whether the user was told that words were lost.
+// toldLost reports whether the user was told that words were lost.
 func (tk *talk) toldLost() bool {
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
 	return slices.ContainsFunc(tk.notes, func(n protocol.NotificationParams) bool { return n.Code == protocol.CodeUtteranceLost })
 }
 
-// answeredAll says whether the assistant was asked that often, and all of it is answered.
+// answeredAll returns a condition: the assistant received that many requests, and all
+// are answered.
 func (tk *talk) answeredAll(turns int) func(csm.State) bool {
 	return func(st csm.State) bool {
 		tk.agent.mu.Lock()
@@ -242,11 +243,11 @@ func (tk *talk) answeredAll(turns int) func(csm.State) bool {
 type fault struct {
 	name   string
 	inject func(tk *talk, n *network)
-	answer bool          // it meets an answer, else the user's sentence
-	noUDP  bool          // the network blocks UDP from the beginning; there is no TCP for media either
-	path   string        // that the voice has at the end; udp where it is empty
-	gone   bool          // the sentence is lost, and the user is told so
-	max    time.Duration // the setting suspend.maxMs; the default where it is 0
+	answer bool          // the fault hits an answer, else the user's sentence
+	noUDP  bool          // UDP is blocked from the beginning, and media over TCP is unavailable too
+	path   string        // transport at the end; "" means udp
+	gone   bool          // the sentence is lost, and the user is told
+	max    time.Duration // the setting suspend.maxMs; 0 means the default
 	long   bool
 }
 
@@ -258,7 +259,7 @@ var faults = []fault{
 	{name: "address changed", inject: func(_ *talk, n *network) { n.move() }, long: true},
 	{name: "service restarted", inject: func(tk *talk, _ *network) { tk.w.service.hangUp() }, long: true},
 	{name: "laptop asleep for 5 s", inject: func(tk *talk, n *network) {
-		tk.mouth.mu.Lock() // the microphone stands still, too
+		tk.mouth.mu.Lock() // also stops the microphone
 		defer tk.mouth.mu.Unlock()
 		n.lose(5 * time.Second)
 	}, long: true},
@@ -283,8 +284,8 @@ var faults = []fault{
 	{name: "network lost for 300 s in an answer", answer: true, long: true, max: 10 * time.Minute, inject: func(_ *talk, n *network) { n.lose(300 * time.Second) }},
 }
 
-// After each fault of the network the conversation is the same one: what was said is
-// heard, asked and answered once, and a second turn follows. It runs in real time.
+// After each network fault the conversation continues: what was said is heard,
+// requested and answered once, and a second turn follows. It runs in real time.
 func TestNetworkFaults(t *testing.T) {
 	for _, f := range faults {
 		if f.long && !*longFaults {
@@ -331,7 +332,7 @@ func (f fault) run(t *testing.T) {
 		tk.reach("the first answer is heard", tk.answeredAll(1))
 	}
 	took, epochs := time.Since(began), connection.Epoch(tk.d.State().Conn)-epoch
-	if f.gone { // it is also said
+	if f.gone { // the loss is also said aloud
 		tk.reach("the loss is said aloud", func(csm.State) bool { return said.samples.Load() > 0 })
 		tk.reach("the microphone is heard again", func(csm.State) bool { return !tk.w.aside.sounding() })
 	}
@@ -369,8 +370,8 @@ func (f fault) run(t *testing.T) {
 	f.checkPath(t, tk)
 }
 
-// checkPath looks at what the voice goes over at the end, and at what the user was told
-// of it. It needs the talk's mu.
+// checkPath checks the final transport of the voice and what the user was told about
+// it. The caller holds the talk's mu.
 func (f fault) checkPath(t *testing.T, tk *talk) {
 	want := cmp.Or(f.path, realtime.PathUDP)
 	if got := tk.lives[len(tk.lives)-1].Path; got != want || tk.w.SessionPath() != want {

@@ -26,13 +26,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// ledger is a recording of both voices: where the user's begins, and when by the
-// conversation's clock each frame was in the output.
+// ledger records both voices: where the user's starts, and when, by the conversation's
+// clock, each frame was in the output.
 type ledger struct {
 	clock dispatch.Clock
 
 	mu       sync.Mutex
-	onset    int64 // captured position of the first frame that is not silent
+	onset    int64 // captured position of the first non-silent frame
 	heard    bool
 	rendered []time.Duration
 	tape     *roomsim.Tape
@@ -54,7 +54,7 @@ func (l *ledger) Assistant(f *audio.Frame) {
 	l.tape.Push(f[:])
 }
 
-// silent is when the output fell silent for good after a time.
+// silent returns when, after from, the output fell silent for good.
 func (l *ledger) silent(t *testing.T, from time.Duration) time.Duration {
 	t.Helper()
 	l.mu.Lock()
@@ -151,7 +151,7 @@ func TestFiguresOfOneRun(t *testing.T) {
 	}
 }
 
-// onsetOf is the first onset of a journal.
+// onsetOf returns the first onset in a journal.
 func onsetOf(t *testing.T, j *journal.Journal) csm.SpeechStarted {
 	t.Helper()
 	for i := range j.Lines {
@@ -168,8 +168,8 @@ func onsetOf(t *testing.T, j *journal.Journal) csm.SpeechStarted {
 	return csm.SpeechStarted{}
 }
 
-// voiceOf is a recording from its first sound on: the noise before it is none of
-// the user's voice.
+// voiceOf returns a recording from its first sound on, without the noise before the
+// voice.
 func voiceOf(t *testing.T, name string) []int16 {
 	t.Helper()
 	pcm, err := wavio.ReadAll(filepath.Join(recordings, name))

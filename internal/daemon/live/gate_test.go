@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// wire notes at which position of the service each frame was sent. Two frames make a
+// wire records the service position at which each frame was sent. Two frames make a
 // packet, as on the real uplink.
 type wire struct {
 	pos  int64
@@ -32,8 +32,8 @@ func (w *wire) SkipFrame(f *audio.Frame) {
 	w.pos += audio.FrameSamples
 }
 
-// listenThrough passes frames of so many seconds, of which those with a voice are
-// given, and returns what was sent and the last base.
+// listenThrough passes frames for the given number of seconds, with a voice where voice
+// says so, and returns the last base.
 func listenThrough(g *gate, w *wire, first int64, seconds int, voice func(n int) bool) (base int64) {
 	for n := range seconds * 100 {
 		f := audio.Frame{int16(n + 1)}
@@ -48,8 +48,8 @@ func localGate() *gate {
 	return newGate(set)
 }
 
-// TestGateSendsNothingInSilence but what tells the service that time passes; and all of
-// an utterance, with 0.8 s before it, at its positions.
+// TestGateSendsNothingInSilence, except what tells the service that time passes. An
+// utterance is sent in full, with 0.8 s before it, at its positions.
 func TestGateSendsNothingInSilence(t *testing.T) {
 	const from, to = 2000, 2150 // frames
 	g, w := localGate(), &wire{sent: map[int16]int64{}}
@@ -77,8 +77,8 @@ func TestGateSendsNothingInSilence(t *testing.T) {
 	}
 }
 
-// TestGateFollowsTheMicrophone: where captured audio is missing, what is sent afterwards
-// is still at the captured position that the base tells.
+// TestGateFollowsTheMicrophone: after missing captured audio, later audio is still at
+// the captured position given by the base.
 func TestGateFollowsTheMicrophone(t *testing.T) {
 	g, w := localGate(), &wire{sent: map[int16]int64{}}
 	quiet := func(int) bool { return false }
@@ -90,8 +90,8 @@ func TestGateFollowsTheMicrophone(t *testing.T) {
 	}
 }
 
-// TestGateIsOpen where a service does not take what is missing for silence, or wants
-// more of the time before an utterance than is kept.
+// TestGateIsOpen for a service that does not treat missing audio as silence, or that
+// needs more audio before an utterance than is kept.
 func TestGateIsOpen(t *testing.T) {
 	online, padded := protocol.DefaultSettings(), protocol.DefaultSettings()
 	online.Provider = protocol.ProviderOpenAI

@@ -18,42 +18,43 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// How often and how fast a dial is tried again before it is given up.
+// Retry policy of a dial.
 const (
-	dialAttempts   = 6 // of a first call, and of a successor
+	dialAttempts   = 6 // for a first call and for a successor
 	dialBackoff    = 200 * time.Millisecond
 	maxDialBackoff = 5 * time.Second
 )
 
-// link is the connection to the realtime service, and while it is replaced also
-// its successor.
+// link is the connection to the realtime service and, while it is being replaced, its
+// successor.
 type link struct {
 	w *World
 	q *daemon.Queue
 
-	// live is the call that frames and segments go to; nil without one. Frames
-	// are written by the source's goroutine, which takes no lock.
+	// live is the call that frames and segments go to, or nil. The source's goroutine
+	// writes frames and takes no lock.
 	live atomic.Pointer[call]
 
-	// Of the queue: the last failure, and until when the service asked not to be
-	// dialled again, also by another epoch; and the instance that had a call.
+	// Used by the queue only: the last failure; until when the service asked not to be
+	// dialled again, which also applies to other epochs; and the instance that had a
+	// call.
 	refused struct {
 		by    error
 		until time.Time
 	}
 	stood uint32
 
-	recent  preroll        // of the source's goroutine
-	renewal sync.WaitGroup // one for each call that stands
-	// told: the user knows that the voice goes over a WebSocket.
+	recent  preroll        // used by the source's goroutine only
+	renewal sync.WaitGroup // one per established call
+	// told: the user knows that audio goes over a WebSocket.
 	told atomic.Bool
 
 	mu       sync.Mutex
-	next     *call              // stands beside live, and takes its place when that is hung up on
-	cancel   context.CancelFunc // of the dial that is under way
-	dialling uint32             // its epoch; 0 when there is none
-	forced   bool               // the service ended the session, and none stands since
-	ended    map[string]int64   // counters of the calls that are over
+	next     *call              // established successor; replaces live when that is hung up
+	cancel   context.CancelFunc // cancels the dial in progress
+	dialling uint32             // epoch of the dial in progress, or 0
+	forced   bool               // the service ended the session, and no call has been established since
+	ended    map[string]int64   // counters of finished calls
 }
 
 // call is one open connection.
@@ -61,21 +62,21 @@ type call struct {
 	link     *link
 	instance uint32
 	epoch    atomic.Uint32
-	lost     bool // needs the link's mu
+	lost     bool // guarded by the link's mu
 	client   Hearing
 	voice    *reader
 	hearer   *hearer
 	settled  context.CancelFunc // ends its renewal
-	// base is the captured position of the client's position 0. It changes when
-	// frames were held back.
+	// base is the captured position of the client's position 0. It changes when frames
+	// were withheld.
 	base atomic.Int64
-	gate *gate // of the source's goroutine
+	gate *gate // used by the source's goroutine only
 }
 
 func newLink(w *World) *link { return &link{w: w, q: w.queue("the connection")} }
 
-// open dials under an epoch. Whatever call there was is over, unless its successor
-// is dialled. A successor that is connected already is used in place of a new call.
+// open dials under an epoch. It ends an existing call, unless it dials that call's
+// successor. A successor that is already connected is used instead of a new call.
 func (l *link) open(instance, epoch uint32, successor bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.mu.Lock()
@@ -97,9 +98,8 @@ func (l *link) open(instance, epoch uint32, successor bool) {
 	})
 }
 
-// promote makes the successor the live call, under a new epoch, and hangs up on the
-// call before it. It reports whether there was a successor that works. It runs on the
-// link's queue.
+// promote makes the successor the live call under a new epoch and hangs up the previous
+// call. It reports whether there was a working successor. It runs on the link's queue.
 func (l *link) promote(instance, epoch uint32) bool {
 	l.mu.Lock()
 	c := l.next
@@ -115,14 +115,14 @@ func (l *link) promote(instance, epoch uint32) bool {
 	return true
 }
 
-// ready reports that a call of an epoch is live.
+// ready reports that the call of an epoch is live.
 func (l *link) ready(instance, epoch uint32) {
 	l.stood = instance
 	l.w.port.Post(csm.ConnReady{Epoch: epoch})
 	l.renewed(instance)
 }
 
-// dial tries until a call stands, the failure is final, or it is told to stop.
+// dial retries until a call is established, the failure is final, or stop is done.
 func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool) {
 	ctx := stop
 	if successor {
@@ -134,7 +134,7 @@ func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool
 	deadline := time.Now().Add(l.patience(instance, successor))
 	err := l.refused.by
 	attempts := dialAttempts
-	if l.stood == instance && !successor { // a network that is gone comes back
+	if l.stood == instance && !successor { // a lost network may come back
 		attempts = math.MaxInt
 	}
 	for attempt := range attempts {
@@ -143,7 +143,7 @@ func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool
 			wait = max(wait, min(dialBackoff<<min(attempt-1, 10), maxDialBackoff))
 		}
 		if wait > 0 && time.Now().Add(wait).After(deadline) {
-			break // another attempt would come too late
+			break // another attempt would be too late
 		}
 		if !pause(ctx, wait) {
 			break
@@ -177,8 +177,8 @@ func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool
 	l.w.port.Fail(csm.ConnFailed{Epoch: epoch, Code: code}, err.Error())
 }
 
-// patience is how long the core waits for a call: to start the conversation, to
-// resume it, or to replace a call that works.
+// patience returns how long the core waits for a call: to start the conversation, to
+// resume it, or to replace a working call.
 func (l *link) patience(instance uint32, successor bool) time.Duration {
 	set := l.w.port.Settings()
 	switch {
@@ -191,7 +191,7 @@ func (l *link) patience(instance uint32, successor bool) time.Duration {
 	}
 }
 
-// dialled notes that the dial of an epoch is over.
+// dialled records the end of an epoch's dial.
 func (l *link) dialled(epoch uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +214,7 @@ func (l *link) try(ctx context.Context, instance, epoch uint32) error {
 		return err
 	}
 	if c.voice, err = l.w.service.newReader(set, session, c.hearer); err != nil {
-		_ = session.Close() // nothing was heard over it
+		_ = session.Close() // it was not used
 		return err
 	}
 	c.client = session
@@ -246,14 +246,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// close hangs up: on the call of an epoch, whose successor takes over at once, or
-// with epoch 0 for good.
+// close hangs up the call of an epoch, and its successor takes over at once. Epoch 0
+// hangs up everything.
 func (l *link) close(instance, epoch uint32) {
 	l.stopDial(epoch)
 	old := l.take(epoch)
 	l.q.Do(func() {
 		l.hangUp(old)
-		l.hangUp(l.take(epoch)) // one that came to stand meanwhile
+		l.hangUp(l.take(epoch)) // a call established meanwhile
 		if epoch == 0 {
 			l.drop()
 		}
@@ -261,7 +261,7 @@ func (l *link) close(instance, epoch uint32) {
 	})
 }
 
-// stopDial ends the dial that is under way, if it is of that epoch; 0 is any.
+// stopDial cancels the dial in progress if it has that epoch; 0 matches any.
 func (l *link) stopDial(epoch uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -270,8 +270,8 @@ func (l *link) stopDial(epoch uint32) {
 	}
 }
 
-// take takes the call of an epoch out of use; nil where there is none. What comes
-// after it, such as a frame, goes to its successor.
+// take removes the call of an epoch from use and returns it, or nil. Later frames and
+// segments go to its successor.
 func (l *link) take(epoch uint32) *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,7 +290,7 @@ func (l *link) take(epoch uint32) *call {
 	return c
 }
 
-// drop ends the calls there are. It runs on the link's queue.
+// drop ends all calls. It runs on the link's queue.
 func (l *link) drop() {
 	l.mu.Lock()
 	live, next := l.live.Swap(nil), l.next
@@ -300,7 +300,7 @@ func (l *link) drop() {
 	l.hangUp(next)
 }
 
-// hangUp ends a call, if it is one. It runs on the link's queue.
+// hangUp ends a call; nil is allowed. It runs on the link's queue.
 func (l *link) hangUp(c *call) {
 	if c == nil {
 		return
@@ -314,16 +314,16 @@ func (l *link) hangUp(c *call) {
 	}
 }
 
-// frame takes a frame whose first sample was captured at pos, which may hold a voice
-// or not. It runs on the source's goroutine.
+// frame handles a frame whose first sample was captured at pos. possible says whether
+// it may contain a voice. It runs on the source's goroutine.
 func (c *call) frame(pos int64, f *audio.Frame, possible bool) {
 	c.link.recent.replay(c, pos, c.client.WriteFrame)
 	c.base.Store(c.gate.pass(pos, f, possible, c.client))
 	c.link.recent.push(c, pos, f)
 }
 
-// commit has the service finish the utterance that is being spoken, unless it has
-// done so already and the core does not know yet.
+// commit asks the service to end the current utterance, unless it already has and the
+// core does not know yet.
 func (l *link) commit(epoch uint32) {
 	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
 		if utterance := c.hearer.committed(); utterance != 0 {
@@ -332,7 +332,7 @@ func (l *link) commit(epoch uint32) {
 	}
 }
 
-// clear has the service forget what was said since the last turn.
+// clear asks the service to drop what was said since the last turn.
 func (l *link) clear(epoch uint32) {
 	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
 		c.hearer.committed()
@@ -340,7 +340,7 @@ func (l *link) clear(epoch uint32) {
 	}
 }
 
-// count adds the counters of a call that is over.
+// count adds the counters of a finished call.
 func (l *link) count(c *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -350,7 +350,7 @@ func (l *link) count(c *call) {
 	addCounters(l.ended, c.client.Stats())
 }
 
-// counters are those of all calls so far.
+// counters returns the counters of all calls so far.
 func (l *link) counters() map[string]int64 {
 	all := map[string]int64{}
 	l.mu.Lock()
@@ -365,7 +365,7 @@ func (l *link) counters() map[string]int64 {
 	return all
 }
 
-// addCounters adds what a bug report is to show of a call.
+// addCounters adds a call's counters for a bug report.
 func addCounters(to map[string]int64, s realtime.Stats) {
 	for name, n := range map[string]uint64{
 		"realtime.unsolicited": s.Unsolicited, "realtime.mismatches": s.Mismatches, "realtime.malformed": s.Malformed,
@@ -386,7 +386,7 @@ func (l *link) shut() {
 	l.renewal.Wait()
 }
 
-// hearer turns what the service and the local detector say into events.
+// hearer turns reports from the service and the local detector into events.
 type hearer struct {
 	w    *World
 	call *call
@@ -394,9 +394,9 @@ type hearer struct {
 	// wordsOnly: see matcher.wordsOnly.
 	wordsOnly bool
 
-	mu    sync.Mutex  // of both
-	match *matcher    // nil before the first fact
-	late  *time.Timer // see awaitWords; nil before the first
+	mu    sync.Mutex  // guards match and late
+	match *matcher    // nil before the first report
+	late  *time.Timer // see awaitWords; nil before the first use
 }
 
 func newHearer(w *World, c *call) *hearer {
@@ -404,9 +404,9 @@ func newHearer(w *World, c *call) *hearer {
 	return &hearer{w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: row.Session != nil && row.Session.Live}
 }
 
-// matcher is made for the first fact, and not with the connection: whether there is
-// a local detector is known once that is loaded, and dialling does not wait for it.
-// It needs mu.
+// matcher is created for the first report rather than with the connection: whether
+// there is a local detector is known only after it has loaded, and dialling does not
+// wait for that. The caller holds mu.
 func (h *hearer) matcher() *matcher {
 	if h.match == nil {
 		echo := func(from, to int64) bool { return h.ear != nil && h.ear.echo(from, to) }
@@ -416,8 +416,8 @@ func (h *hearer) matcher() *matcher {
 	return h.match
 }
 
-// with has the matcher take a fact, and tells the core what comes of it: in one
-// order, though two goroutines bring facts.
+// with passes a report to the matcher and posts the resulting events. It keeps them in
+// order, although two goroutines report.
 func (h *hearer) with(fact func(*matcher) []csm.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -427,12 +427,12 @@ func (h *hearer) with(fact func(*matcher) []csm.Event) {
 	}
 }
 
-// press begins an utterance by hand; the service gives it an item when it ends.
+// press begins an utterance manually. The service assigns an item when it ends.
 func (h *hearer) press(pos int64) {
 	h.with(func(m *matcher) []csm.Event { return some(m.begin(pos, 0, true)) })
 }
 
-// voice is what the local detector noticed.
+// voice handles a mark of the local detector.
 func (h *hearer) voice(m vad.Mark) {
 	h.with(func(match *matcher) []csm.Event {
 		switch m.Kind {
@@ -447,11 +447,11 @@ func (h *hearer) voice(m vad.Mark) {
 	})
 }
 
-// lateWords is for the first words of a voice that is gone, where the service tells of it
-// by nothing else.
+// lateWords is how long to wait for the first words after a voice has ended, with a
+// service that reports a voice only by its words.
 const lateWords = 5 * time.Second
 
-// awaitWords has an utterance end for which no words come. It needs mu.
+// awaitWords ends an utterance for which no words arrive. The caller holds mu.
 func (h *hearer) awaitWords(m *matcher) {
 	if !h.wordsOnly {
 		return
@@ -463,7 +463,7 @@ func (h *hearer) awaitWords(m *matcher) {
 	h.late = time.AfterFunc(lateWords, func() { h.with(func(m *matcher) []csm.Event { return m.unheard(u) }) })
 }
 
-// close ends what the hearer waits for.
+// close stops the hearer's timer.
 func (h *hearer) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -472,26 +472,26 @@ func (h *hearer) close() {
 	}
 }
 
-// committed says that the core ended the utterance that was being spoken, which it
-// returns; 0 where there was none.
+// committed records that the core ended the current utterance, and returns its id, or 0
+// if there was none.
 func (h *hearer) committed() (utterance uint64) {
 	h.with(func(m *matcher) []csm.Event { utterance = m.committed(); return nil })
 	return utterance
 }
 
-// unanswered is from where on the service did not answer what it was sent; see
+// unanswered returns the position from which the service did not answer its input; see
 // matcher.unanswered.
 func (h *hearer) unanswered(unheard time.Duration, oldest int64) (from int64, owes, kept bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.call.base.Load() + h.call.client.Position()
-	if h.match == nil { // no fact came
+	if h.match == nil { // nothing was reported
 		return now - audio.Samples(unheard), false, true
 	}
 	return h.match.unanswered(now-audio.Samples(unheard), now, oldest)
 }
 
-// some is a list of an event, or of none.
+// some returns a list with e, or an empty list if e is nil.
 func some(e csm.Event) []csm.Event {
 	if e == nil {
 		return nil

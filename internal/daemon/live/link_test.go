@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// await waits for an event of the world, as it reaches the core.
+// await waits for a World event as it reaches the core.
 func (tk *talk) await(what string, match func(csm.Event) bool) {
 	tk.t.Helper()
 	late := time.After(patience)
@@ -27,8 +27,8 @@ func (tk *talk) await(what string, match func(csm.Event) bool) {
 	}
 }
 
-// A connection that expires is replaced beside the conversation: no state changes,
-// the old call is hung up on, and the user is heard and answered over the new one.
+// A connection that expires is replaced alongside the conversation: no state changes,
+// the old call is hung up, and the user is heard and answered over the new one.
 func TestASuccessorTakesOver(t *testing.T) {
 	tk := newTalk(t, nil)
 	before := tk.w.link.live.Load()
@@ -54,7 +54,7 @@ func TestASuccessorTakesOver(t *testing.T) {
 	}
 }
 
-// One that is lost before it takes over leaves the conversation as it is; the
+// A successor that is lost before it takes over does not affect the conversation; the
 // next one is dialled when it is needed.
 func TestASuccessorThatIsGivenUp(t *testing.T) {
 	tk := newTalk(t, nil)
@@ -81,8 +81,8 @@ func TestASuccessorThatIsGivenUp(t *testing.T) {
 	tk.want(protocol.StateListening)
 }
 
-// A call that comes to stand just as it is hung up on does not stay: nothing would
-// ever take it, and while it is there no other successor is asked for.
+// A call that is established while it is being hung up is not kept: nothing would ever
+// take it, and while it exists no other successor is requested.
 func TestACallThatStandsAsItIsClosed(t *testing.T) {
 	tk := newTalk(t, nil)
 	before := tk.w.link.live.Load()

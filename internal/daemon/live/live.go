@@ -1,28 +1,28 @@
-// Package live is the real world of a daemon: audio devices, the connection to a
+// Package live is the production world of a daemon: audio devices, the connection to a
 // realtime service, and the assistant's voice.
 //
 // # Model
 //
-// Parts, most with a queue of their own, so that the effects on one of them keep
-// their order and none holds up another:
+// Most parts have their own queue, so that the effects on one part stay in order and no
+// part blocks another:
 //
-//	service  credentials, and the embedded server where that is the provider
-//	devices  source and sink, held or released, and both voices' levels
-//	link     the connection, dialled again under a new epoch; a successor stands
-//	         beside it until it is hung up on
+//	service  credentials, and the embedded server if that is the provider
+//	devices  source and sink, suspended or active, and both voices' levels
+//	link     the connection, redialled under a new epoch; a successor exists
+//	         beside it until it is hung up
 //	voice    segments on their way to the player
-//	ear      what the microphone hears: processed, searched for the user's voice,
-//	         and matched with what the service makes of it
+//	ear      the microphone's audio: processed, searched for the user's voice,
+//	         and matched with the service's results
 //	cues     short tones beside the voice
-//	waker    the phrase that begins a conversation, while there is none
+//	waker    the phrase that begins a conversation, outside of conversations
 //
-// A captured frame goes from the source to the link in the source's goroutine; a
-// rendered one from the player to the sink in the sink's. Neither passes through
-// a queue, the loop or a lock of theirs. How far playback is reaches the core as
-// csm.SpeechCursor from a goroutine of its own, ten times a second while something
-// is heard: the core needs it only where a flush or a question has no better
-// answer, and is then at most a tenth of a second behind, on the safe side; and
-// each is a step in the journal, of some 200 bytes.
+// A captured frame goes from the source to the link on the source's goroutine, and a
+// rendered one from the player to the sink on the sink's. Neither passes through a
+// queue, the loop or one of their locks. The playback position reaches the core as
+// csm.SpeechCursor from a separate goroutine, ten times a second during playback. The
+// core needs it only if a flush or a question has no more precise answer. The position
+// is then at most a tenth of a second behind, which errs on the safe side. Each cursor
+// is a step in the journal, of about 200 bytes.
 package live
 
 import (
@@ -45,63 +45,60 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Tap hears both voices, as they are captured and as they are rendered, such as
-// a recorder. Its methods are called from the devices' goroutines and do not
-// block.
+// Tap receives both voices, as captured and as rendered; an example is a recorder. Its
+// methods are called on the devices' goroutines and must not block.
 type Tap interface {
 	User(pos int64, f *audio.Frame)
 	Assistant(f *audio.Frame)
 }
 
-// Config says what the world is made of. Source and Sink are needed.
+// Config configures the world. Source and Sink are required.
 type Config struct {
-	// Source and Sink make the devices of a conversation, from the settings.
+	// Source and Sink create the devices of a conversation from the settings.
 	Source func(protocol.Settings) (audio.Source, error)
 	Sink   func(protocol.Settings) (audio.Sink, error)
-	// Holder is how other windows name this one while it holds the microphone. ""
-	// is for what is no microphone, such as a recording.
+	// Holder is the name shown in other windows while this one holds the microphone. ""
+	// is for a source that is not a microphone, such as a recording.
 	Holder string
-	// Names says which devices the settings name, for those that can be pointed at
-	// another one while they run; nil where none can.
+	// Names returns the devices that the settings name, if they can be switched while
+	// they run; nil if none can.
 	Names func(protocol.Settings) (in, out string)
-	// Ended, if set, is called when the source came to its end, as a recording
-	// does, and once more for each recovery after that. Silence follows, so that the
-	// last utterance ends too.
+	// Ended, if set, is called when the source ends, as a recording does, and again for
+	// each recovery after that. Silence follows, so that the last utterance also ends.
 	Ended func()
 	Tap   Tap
-	// Naps: Source and Sink can be closed and opened again while the conversation is
-	// suspended. A recording has one time line, and cannot.
+	// Naps: Source and Sink can be closed and reopened while the conversation is
+	// suspended. A recording has a single timeline and cannot.
 	Naps bool
-	// Speed is how fast a recording is played, 1 for real time.
+	// Speed is the playback speed of a recording; 1 is real time.
 	Speed float64
-	// Credentials finds the secret for a provider other than the local one.
+	// Credentials returns the secret for a provider other than the local one.
 	Credentials func(ctx context.Context, p protocol.Provider) (realtime.Credential, error)
-	// Processing says how the microphone is processed; nil leaves it as it is, as
-	// a recording is.
+	// Processing returns how the microphone is processed; nil leaves it unprocessed, as
+	// for a recording.
 	Processing func(protocol.Settings) dsp.Config
-	// Detector makes a detector of the user's voice, which then opens the user's
+	// Detector creates a detector of the user's voice, which then opens the user's
 	// turns; nil leaves that to the service.
 	Detector func() (vad.Detector, error)
-	// TURNPassword is that of the TURN servers that the settings name.
+	// TURNPassword is the password of the TURN servers that the settings name.
 	TURNPassword string
-	// Spotter makes what listens for a wake phrase, and has heard called when it was
-	// said; nil where no phrase can be listened for.
+	// Spotter creates the detector of a wake phrase, which calls heard when the phrase
+	// was said; nil if wake phrases are unsupported.
 	Spotter func(phrase string, heard func()) (Spotter, error)
-	// Engines makes the embedded server's engines; its key and speed are set
-	// here.
+	// Engines returns the configuration of the embedded server's engines; its key and
+	// speed are set here.
 	Engines func() (localrealtime.Config, error)
-	// KeepModels is for how long after a conversation the models of its detectors and
-	// of the embedded server stay in memory. Zero stands for
-	// localrealtime.DefaultKeepEngines.
+	// KeepModels is how long the models of the detectors and of the embedded server
+	// stay in memory after a conversation. Zero means localrealtime.DefaultKeepEngines.
 	KeepModels time.Duration
-	// Reports, if set, is told by the engines when one replaced another.
+	// Reports, if set, receives the engines' reports when one replaced another.
 	Reports *Reports
-	// Instrument, if set, may change how a dial is made: fault injection.
+	// Instrument, if set, may change the dial configuration, for fault injection.
 	Instrument func(*realtime.Config)
 	Log        zerolog.Logger
 }
 
-// World is the real world. It implements daemon.World.
+// World is the production world. It implements daemon.World.
 type World struct {
 	cfg  Config
 	port daemon.Port
@@ -114,7 +111,7 @@ type World struct {
 	volume  *volume
 	silence *silencer
 	cues    *cues
-	waker   *waker // of the devices' queue
+	waker   *waker // used by the devices' queue only
 
 	detectors *detectors // nil without a local detector
 
@@ -122,8 +119,8 @@ type World struct {
 	closed  error
 }
 
-// New returns the maker of a world for daemon.Config. What the embedded server and
-// the ear need is loaded when a conversation begins, in the background, and freed
+// New returns the World constructor for daemon.Config. The models for the embedded
+// server and the ear are loaded in the background when a conversation begins, and freed
 // KeepModels after it has ended.
 func New(cfg Config) func(daemon.Port) daemon.World {
 	return func(port daemon.Port) daemon.World {
@@ -152,8 +149,8 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 	}
 }
 
-// queue makes the queue of a part. A part that hangs for so long that its queue is full
-// ends the conversation.
+// queue returns the queue of a part. A part that hangs until its queue is full ends the
+// conversation.
 func (w *World) queue(part string) *daemon.Queue {
 	return daemon.NewQueue(func() { w.port.Overload(part + " does not respond") })
 }
@@ -220,7 +217,7 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.Flush:
 		w.aside.stop(e.Gen)
 		w.voice.flush(e.Gen)
-	default: // the assistant's, and the publisher's
+	default: // handled by the assistant and the publisher
 	}
 }
 
@@ -231,29 +228,29 @@ func (w *World) Say(text string) { w.aside.say(text) }
 
 var _ daemon.Holder = (*World)(nil)
 
-// Held implements daemon.Holder: while only the connection is missing, what the user
-// says is kept for a while.
+// Held implements daemon.Holder. While only the connection is missing, the user's
+// speech is kept for a limited time.
 func (w *World) Held(why csm.SuspendReason) {
 	w.devices.paused.Store(why&^(csm.SuspendConnection|csm.SuspendRenewal) != 0)
 }
 
-// Configure implements daemon.World. Devices, tones and silence change at once; all other
-// settings are read when something begins.
+// Configure implements daemon.World. Devices, cues and silence change at once; all
+// other settings are read when the part next starts.
 func (w *World) Configure(s protocol.Settings) {
 	w.devices.configure(s)
 	w.cues.configure(s.Cues)
 	w.silence.on.Store(s.Voice.Silent)
 }
 
-// Mute implements daemon.World: no sound that is captured from now on is used. The
-// device stays open for a conversation, but not for the wake phrase.
+// Mute implements daemon.World. Audio captured from now on is not used. The device
+// stays open for a conversation, but not for the wake phrase.
 func (w *World) Mute(muted bool) {
 	w.devices.muted.Store(muted)
 	w.devices.q.Latest("mute", func() { w.waker.mute(muted) })
 }
 
-// PressToTalk begins an utterance by hand: what is said from now on belongs to it,
-// until the turn is committed. It needs turn detection to be off.
+// PressToTalk begins an utterance manually: speech from now on belongs to it, until the
+// turn is committed. Turn detection must be off.
 func (w *World) PressToTalk() error {
 	c := w.link.live.Load()
 	if c == nil {
@@ -284,13 +281,13 @@ func (w *World) SessionPath() string {
 	return c.client.Stats().Path
 }
 
-// Counters are those of the connections so far, for diagnostics/report.
+// Counters returns the counters of all connections so far, for diagnostics/report.
 func (w *World) Counters() map[string]int64 { return w.link.counters() }
 
 // Close implements daemon.World.
 func (w *World) Close() error {
 	w.closing.Do(func() {
-		if w.detectors != nil { // first: others wait for them
+		if w.detectors != nil { // first, because others wait for them
 			w.closed = w.detectors.shut()
 		}
 		w.cues.shut()

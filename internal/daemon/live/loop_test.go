@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(afterLoads{m}) }
 
-// afterLoads runs the tests, and lets engines load to their end that they left loading.
+// afterLoads runs the tests, and then waits for engines that they left loading.
 type afterLoads struct{ *testing.M }
 
 func (a afterLoads) Run() int {
@@ -38,8 +38,8 @@ func (a afterLoads) Run() int {
 	return code
 }
 
-// The whole loop with the real engines, codec and connection. speed keeps the
-// tests short; the engines keep up with it on a slow machine.
+// Tests of the whole loop use the real engines, codec and connection. speed keeps them
+// short; the engines keep up with it on a slow machine.
 const (
 	speed    = 2
 	patience = 60 * time.Second
@@ -63,16 +63,16 @@ func detector() (vad.Detector, error) {
 	return vad.NewSilero(model, runtime)
 }
 
-// mouth is a microphone that hears silence until somebody speaks into it.
+// mouth is a microphone that delivers silence until a test speaks into it.
 type mouth struct {
 	mu    sync.Mutex
 	pcm   []int16
-	pace  float64       // speed where it is 0
+	pace  float64       // 0 means speed
 	next  int64         // position of the next frame
-	quiet chan struct{} // closed when everything was said; nil when nobody waits
+	quiet chan struct{} // closed when everything was said; nil if nothing waits
 }
 
-// wait returns when everything was said.
+// wait waits until everything was said.
 func (m *mouth) wait(t *testing.T) {
 	t.Helper()
 	quiet := make(chan struct{})
@@ -95,7 +95,7 @@ func (m *mouth) say(t *testing.T, name string) {
 	m.utter(pcm)
 }
 
-// utter appends speech, and returns the position of its first sample.
+// utter appends speech and returns the position of its first sample.
 func (m *mouth) utter(pcm []int16) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +128,8 @@ func (m *mouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) erro
 	}
 }
 
-// recordings is where Debian's pocketsphinx-testdata keeps LibriVox sentences.
+// recordings is the directory of the LibriVox sentences in Debian's
+// pocketsphinx-testdata.
 const recordings = "/usr/share/pocketsphinx/test/data/librivox"
 
 const (
@@ -142,8 +143,8 @@ type answers struct {
 	mu   sync.Mutex
 	send func(ctx context.Context, r copilot.Request, emit func(string)) error
 	sent []copilot.Request
-	busy int // requests that did not end yet
-	most int // at a time
+	busy int // requests in flight
+	most int // maximum of busy
 }
 
 func (a *answers) Name() string { return "fake" }
@@ -191,7 +192,7 @@ func TestSpokenQuestionIsAnswered(t *testing.T) {
 	tk.leadBy(protocol.StateListening, protocol.StateProcessing, protocol.CauseSTTFinal)
 }
 
-// leadBy wants a transition from one state to another because of an event.
+// leadBy checks for a transition between two states with the given cause.
 func (tk *talk) leadBy(from, to protocol.State, cause protocol.Cause) {
 	tk.t.Helper()
 	tk.mu.Lock()
@@ -203,7 +204,7 @@ func (tk *talk) leadBy(from, to protocol.State, cause protocol.Cause) {
 	}
 }
 
-// slowly is a recogniser on a machine that is busy: each 32 ms of audio take it 60.
+// slowly is a recogniser on a busy machine: each 32 ms of audio take it 60 ms.
 type slowly struct{ stt.Recognizer }
 
 func (s slowly) Write(pcm []int16) error {
@@ -211,7 +212,7 @@ func (s slowly) Write(pcm []int16) error {
 	return s.Recognizer.Write(pcm)
 }
 
-// The words come long after the core would have given up on a recogniser that says
+// The words arrive long after the core would have given up on a recogniser that reports
 // nothing.
 func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 	cfg := Config{
@@ -241,8 +242,8 @@ func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 // assistant is told what was heard of its answer.
 func TestSecondVoiceInterrupts(t *testing.T) { isInterrupted(t, newTalk(t, nil)) }
 
-// So it is where the network lets no media through. What was handed over ahead of time is
-// not heard after the interruption.
+// The same on a network that blocks media. Audio delivered ahead of time is not heard
+// after the interruption.
 func TestSecondVoiceInterruptsOverAWebSocket(t *testing.T) {
 	net, mic, said := newNetwork(t), &mouth{}, &spoken{}
 	net.noUDP.Store(true)
@@ -284,7 +285,7 @@ func isInterrupted(t *testing.T, tk *talk) {
 	if cut == nil || cut.TurnID != "turn-1" || cut.Outcome != protocol.OutcomeInterrupted {
 		t.Fatalf("interrupted turn %+v, want turn-1", cut)
 	}
-	// What the assistant is remembered to have said is a beginning of it.
+	// The recorded answer of the assistant is a prefix of it.
 	last := tk.agent.sent[len(tk.agent.sent)-1]
 	if len(last.Messages) != 3 {
 		t.Fatalf("history %+v, want question, answer and question", last.Messages)
@@ -294,8 +295,7 @@ func isInterrupted(t *testing.T, tk *talk) {
 	}
 }
 
-// hangUp has the embedded server end all calls, as a service that goes away
-// does.
+// hangUp makes the embedded server end all calls, as when a service goes away.
 func (s *service) hangUp() {
 	s.mu.Lock()
 	l := s.local
@@ -305,10 +305,10 @@ func (s *service) hangUp() {
 	}
 }
 
-// The service goes away while the assistant speaks: the same conversation goes
-// on, the answer is finished, and nothing is asked twice. REQ-008, "without losing
-// context": all of the answer is heard, what the user asks meanwhile is asked
-// afterwards, and the request has the answer before it in its messages.
+// The service goes away while the assistant speaks: the conversation continues, the
+// answer is finished, and nothing is requested twice. REQ-008, "without losing
+// context": all of the answer is heard, the user's next question is asked afterwards,
+// and its request has the previous answer in its messages.
 func TestServiceGoneWhileSpeaking(t *testing.T) {
 	tk := newTalk(t, nil)
 	const answer = "This is the first sentence of it. And this is the second sentence of it. Then comes the third one."
@@ -342,7 +342,7 @@ func TestServiceGoneWhileSpeaking(t *testing.T) {
 	}
 }
 
-// Whatever the assistant does wrong is shown and said, and the next turn works.
+// Every failure of the assistant is shown and spoken, and the next turn works.
 func TestAssistantFails(t *testing.T) {
 	const threshold = 2 * time.Second
 	for name, send := range map[string]func(context.Context, copilot.Request, func(string)) error{
@@ -399,7 +399,7 @@ func TestAssistantFails(t *testing.T) {
 	}
 }
 
-// Half an answer is spoken, then the failure is explained, in one go.
+// Half an answer is spoken, then the failure is explained, without a gap.
 func TestHalfAnAnswer(t *testing.T) {
 	tk := newTalk(t, func(s *protocol.Settings) { s.Copilot.Stall = 1500 * time.Millisecond })
 	tk.agent.become(func(ctx context.Context, _ copilot.Request, emit func(string)) error {
@@ -421,9 +421,9 @@ func TestHalfAnAnswer(t *testing.T) {
 	}
 }
 
-// With the key to talk it is the user who says when a turn begins and ends: a
-// pause in between does not submit (REQ-004: "when manual end-of-turn commands are
-// issued"; GUD-001: "pluggable policies for turn detection").
+// With push-to-talk, the user decides when a turn begins and ends: a pause in between
+// does not submit (REQ-004: "when manual end-of-turn commands are issued"; GUD-001:
+// "pluggable policies for turn detection").
 func TestPushToTalk(t *testing.T) {
 	tk := newTalk(t, func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk })
 	tk.limit = 10 * time.Second
@@ -446,8 +446,8 @@ func TestPushToTalk(t *testing.T) {
 	tk.leadBy(protocol.StateListening, protocol.StateProcessing, protocol.CauseUserCommit)
 }
 
-// A key that is let go of at once says nothing: no words are waited for, and nobody
-// is told that they were not understood.
+// A key that is released at once says nothing: no words are awaited, and the user is
+// not told that they were not understood.
 func TestTappedKeySaysNothing(t *testing.T) {
 	tk := newTalk(t, func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk })
 	if err := tk.w.PressToTalk(); err != nil {

@@ -9,57 +9,57 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
-// slack is how far apart a service and the local detector may put the same edge
-// of speech: a service pads the beginning, and its positions lack the way there.
+// slack is how far apart the service and the local detector may place the same edge of
+// speech: a service pads the beginning, and its positions do not include the path to
+// it.
 const slack = 500 * time.Millisecond
 
-// matcher knows the utterances of one connection: which of the service's items is
-// which. The local detector opens utterances, and says when their voice is gone;
-// what ends them is the service's judgement of the same speech, and its words. A
-// service also hears what nobody said, such as the assistant's own voice: an item
-// without a voice is dropped then. Without a local detector the service's items
-// are the utterances.
+// matcher tracks the utterances of one connection and matches the service's items to
+// them. The local detector opens utterances and reports the end of their voice; the
+// service's judgement of the same speech and its words end them. A service may also hear
+// speech that nobody said, such as the assistant's own voice, so an item without a
+// voice is dropped. Without a local detector, the service's items are the utterances.
 //
-// Its methods are called one at a time, and return what the core is to be told.
+// Methods must not be called concurrently. They return the events for the core.
 type matcher struct {
 	port  daemon.Port
 	epoch uint32
-	local bool // there is a local detector
-	// wordsOnly: the service tells of a voice by its words, so that it may have heard one
-	// of which it has not told yet.
+	local bool // a local detector is in use
+	// wordsOnly: the service reports a voice only by its words, so it may have heard
+	// one that it has not reported yet.
 	wordsOnly bool
-	// echo says whether most of what was captured between two positions may have
+	// echo reports whether most of the audio captured between two positions may have
 	// been the assistant's own voice.
 	echo func(from, to int64) bool
 
-	spoken []*utterance // whose words are awaited or that are being spoken, oldest first
+	spoken []*utterance // in progress or awaiting words, oldest first
 	items  map[string]*item
-	// ignored counts items that nobody said.
+	// ignored counts items without a voice.
 	ignored int64
-	heardTo int64 // up to where the service has answered
+	heardTo int64 // position up to which the service has answered
 }
 
-// utterance is speech that the core knows of.
+// utterance is speech that the core knows.
 type utterance struct {
 	id       uint64
-	from, to int64 // to grows as long as it is open
-	pressed  bool  // begun by the user's hand
-	stopped  bool  // the core was told of its end
-	quiet    bool  // the local detector has heard its end
-	item     *item // the service's; nil where it heard nothing yet
+	from, to int64 // to grows while it is open
+	pressed  bool  // begun manually
+	stopped  bool  // its end was reported to the core
+	quiet    bool  // the local detector has reported its end
+	item     *item // the service's item; nil until it heard something
 }
 
-// item is what a service calls an utterance.
+// item is the service's name for an utterance.
 type item struct {
 	from, to int64
-	of       *utterance // nil while no voice is known to it
+	of       *utterance // nil while no voice is known for it
 }
 
 func newMatcher(port daemon.Port, epoch uint32, local bool, echo func(from, to int64) bool) *matcher {
 	return &matcher{port: port, epoch: epoch, local: local, echo: echo, items: map[string]*item{}}
 }
 
-// open is the utterance that is being spoken, nil when there is none.
+// open returns the current utterance, or nil.
 func (m *matcher) open() *utterance {
 	if n := len(m.spoken); n > 0 && !m.spoken[n-1].stopped {
 		return m.spoken[n-1]
@@ -67,7 +67,8 @@ func (m *matcher) open() *utterance {
 	return nil
 }
 
-// begin opens an utterance. An item that the service began meanwhile is its.
+// begin opens an utterance. An item that the service has already begun is assigned to
+// it.
 func (m *matcher) begin(pos int64, late time.Duration, pressed bool) csm.Event {
 	u := &utterance{id: m.port.NewUtterance(), from: pos, to: pos, pressed: pressed}
 	m.spoken = append(m.spoken, u)
@@ -79,7 +80,7 @@ func (m *matcher) begin(pos int64, late time.Duration, pressed bool) csm.Event {
 	return csm.SpeechStarted{Epoch: m.epoch, Utterance: u.id, Pos: pos, Late: late}
 }
 
-// voice is the local detector's: a voice that begins, or continues.
+// voice handles a mark of the local detector: a voice begins or continues.
 func (m *matcher) voice(pos int64, late time.Duration) csm.Event {
 	u := m.open()
 	switch {
@@ -93,7 +94,7 @@ func (m *matcher) voice(pos int64, late time.Duration) csm.Event {
 	}
 }
 
-// silence is a voice that is gone for the time being.
+// silence handles a pause in the voice.
 func (m *matcher) silence(pos int64) csm.Event {
 	u := m.open()
 	if u == nil || u.pressed {
@@ -103,9 +104,9 @@ func (m *matcher) silence(pos int64) csm.Event {
 	return csm.SpeechPaused{Epoch: m.epoch, Utterance: u.id, Pos: pos}
 }
 
-// gone is a voice that has been silent for the time that ends an utterance. One
-// that the service has not heard is over, without words; of another one the
-// service tells the end.
+// gone handles a voice that has been silent long enough to end an utterance. If the
+// service has not heard it, the utterance ends without words; otherwise the service
+// reports the end.
 func (m *matcher) gone() []csm.Event {
 	u := m.open()
 	if u == nil || u.pressed {
@@ -118,7 +119,7 @@ func (m *matcher) gone() []csm.Event {
 	return m.unheard(u)
 }
 
-// unheard ends an utterance whose voice is gone and that the service has not heard.
+// unheard ends an utterance whose voice has ended and that the service has not heard.
 func (m *matcher) unheard(u *utterance) []csm.Event {
 	if u == nil || u.item != nil || !u.quiet || u.stopped {
 		return nil
@@ -126,14 +127,14 @@ func (m *matcher) unheard(u *utterance) []csm.Event {
 	return append([]csm.Event{csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: u.to}}, m.nothing(u)...)
 }
 
-// nothing ends an utterance of which no words come.
+// nothing ends an utterance for which no words arrive.
 func (m *matcher) nothing(u *utterance) []csm.Event {
 	m.answered(u)
 	return []csm.Event{csm.Final{Epoch: m.epoch, Utterance: u.id, Class: csm.Empty}}
 }
 
-// committed says that the core has ended the open utterance by itself. It returns
-// the utterance, 0 where none is open.
+// committed records that the core ended the open utterance. It returns the utterance,
+// or 0.
 func (m *matcher) committed() uint64 {
 	u := m.open()
 	if u == nil {
@@ -143,8 +144,8 @@ func (m *matcher) committed() uint64 {
 	return u.id
 }
 
-// empty is the service's answer to a commit: it has no audio of that utterance. One
-// that it ended by itself has an item, whose words come.
+// empty handles the service's reply to a commit that it has no audio of the utterance.
+// One that the service ended by itself has an item, whose words will arrive.
 func (m *matcher) empty(id uint64) []csm.Event {
 	i := slices.IndexFunc(m.spoken, func(u *utterance) bool { return u.id == id && u.item == nil })
 	if i < 0 {
@@ -153,7 +154,7 @@ func (m *matcher) empty(id uint64) []csm.Event {
 	return m.nothing(m.spoken[i])
 }
 
-// started is the service's onset.
+// started handles the service's onset.
 func (m *matcher) started(name string, pos int64) csm.Event {
 	it := m.item(name, pos)
 	if it.of != nil || m.local {
@@ -163,7 +164,7 @@ func (m *matcher) started(name string, pos int64) csm.Event {
 	return e
 }
 
-// stopped is the service's end.
+// stopped handles the service's end of speech.
 func (m *matcher) stopped(name string, pos int64) csm.Event {
 	it := m.item(name, pos)
 	it.to = pos
@@ -175,7 +176,7 @@ func (m *matcher) stopped(name string, pos int64) csm.Event {
 	return csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: pos}
 }
 
-// partial is what the service understood so far.
+// partial handles a partial transcript.
 func (m *matcher) partial(name, text string) csm.Event {
 	if it := m.items[name]; it != nil && it.of != nil {
 		return m.port.HeardPartly(m.epoch, it.of.id, text)
@@ -183,9 +184,9 @@ func (m *matcher) partial(name, text string) csm.Event {
 	return nil
 }
 
-// final is what the service understood. Words without a voice are somebody's whom
-// the local detector has not noticed, unless they may be the assistant's own. Who
-// presses a key to speak does not cough into it.
+// final handles a final transcript. Words without a voice come from somebody whom the
+// local detector missed, unless they may be the assistant's own. Words spoken under
+// push-to-talk are never taken for a cough.
 func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
@@ -208,7 +209,7 @@ func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 	return []csm.Event{m.port.Heard(m.epoch, u.id, text, confidence)}
 }
 
-// failed is speech that the service did not understand.
+// failed handles speech that the service could not transcribe.
 func (m *matcher) failed(name string) csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
@@ -221,10 +222,10 @@ func (m *matcher) failed(name string) csm.Event {
 	return csm.RecognitionLost{Epoch: m.epoch, Utterance: it.of.id, Code: csm.CodeRecognitionFailed}
 }
 
-// unanswered is what a call that is lost did not answer: from there on it is to be
-// sent again. silent is the position at which the path to the service may have been
-// cut, now the latest one, and oldest the first one that is kept. owes says that words
-// are awaited, and kept whether all of what was said is there.
+// unanswered returns the position from which a lost call left audio unanswered, so that
+// it must be sent again. silent is the position from which the path to the service may
+// have been cut, now is the latest position, and oldest the first that is kept. owes
+// says that words are awaited, kept that all of the speech is available.
 func (m *matcher) unanswered(silent, now, oldest int64) (from int64, owes, kept bool) {
 	from, kept = max(silent, m.heardTo), true
 	for _, u := range m.spoken {
@@ -237,9 +238,8 @@ func (m *matcher) unanswered(silent, now, oldest int64) (from int64, owes, kept 
 	return from, owes, kept
 }
 
-// item is the service's item of that name. One that is met first belongs to the
-// oldest utterance that has none and that it can be; pos is where it begins, -1
-// where that is not known.
+// item returns the service's item with that name. A new item is assigned to the oldest
+// utterance without one that it can match; pos is where it begins, or -1 if unknown.
 func (m *matcher) item(name string, pos int64) *item {
 	it := m.items[name]
 	if it == nil {
@@ -258,8 +258,8 @@ func (m *matcher) item(name string, pos int64) *item {
 	return it
 }
 
-// meet says whether an item can be of an utterance: they overlap. By its words alone a
-// service does not say so exactly where they were.
+// meet reports whether an item can belong to an utterance: they overlap. A service that
+// reports only words does not give their exact position.
 func (m *matcher) meet(u *utterance, it *item) bool {
 	if u.pressed || it.from < 0 || m.wordsOnly {
 		return true
@@ -269,7 +269,7 @@ func (m *matcher) meet(u *utterance, it *item) bool {
 	return (!ends || it.from <= u.to+near) && (it.to <= it.from || it.to >= u.from-near)
 }
 
-// answered forgets an utterance that is over.
+// answered removes a finished utterance.
 func (m *matcher) answered(u *utterance) {
 	u.stopped = true
 	m.spoken = slices.DeleteFunc(m.spoken, func(o *utterance) bool { return o == u })

@@ -10,8 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
-// matched plays what happens, a line each, through a matcher, and returns what the
-// core is told. Positions are in milliseconds.
+// matched feeds events, one per line, to a matcher and returns what the core receives.
+// Positions are in milliseconds.
 //
 //	voice 100 | silence 400 | gone | committed | empty 1 | pressed 100
 //	started A 100 | stopped A 700 | partial A words | final A words | doubted A words | failed A
@@ -163,8 +163,8 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-// Where the service tells of a voice by its words only, an utterance waits for them after
-// its voice is gone, and ends without words when none come.
+// With a service that reports a voice by its words only, an utterance waits for them
+// after its voice has ended, and ends without words if none arrive.
 func TestMatcherWaitsForWords(t *testing.T) {
 	var last uint64
 	m := newMatcher(daemon.Port{
@@ -183,7 +183,7 @@ func TestMatcherWaitsForWords(t *testing.T) {
 	note(m.voice(4800, 0), m.silence(9600))
 	note(m.gone()...)
 	u := m.open()
-	note(some(m.started("A", 480000))...) // the words come, late, while the assistant speaks
+	note(some(m.started("A", 480000))...) // the words arrive late, while the assistant speaks
 	note(m.unheard(u)...)
 	note(m.stopped("A", 14400))
 	note(m.final("A", "stop it", 1)...)

@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// microphone waits until the snapshot's microphone is as wanted.
+// microphone waits until the snapshot's microphone matches.
 func (tk *talk) microphone(what string, holds func(protocol.Microphone) bool) {
 	tk.t.Helper()
 	for limit := time.After(patience); ; {
@@ -27,7 +27,7 @@ func (tk *talk) microphone(what string, holds func(protocol.Microphone) bool) {
 	}
 }
 
-// settled returns when the devices' queue has done what came before.
+// settled waits until the devices' queue has run all earlier jobs.
 func (tk *talk) settled() {
 	tk.t.Helper()
 	done := make(chan struct{})
@@ -35,8 +35,8 @@ func (tk *talk) settled() {
 	soon(tk.t, done, "the devices' queue")
 }
 
-// Muted, nobody listens for the wake phrase: the device is closed, the snapshot says
-// so, and unmuting opens it again.
+// While muted, the wake phrase is not listened for: the device is closed, the snapshot
+// says so, and unmuting reopens it.
 func TestMutedTheMicrophoneIsClosedForTheWakePhrase(t *testing.T) {
 	r, made := newRoom(), make(chan *countingSpotter, 10)
 	cfg := over(r)
@@ -52,7 +52,7 @@ func TestMutedTheMicrophoneIsClosedForTheWakePhrase(t *testing.T) {
 	if mic := tk.d.Snapshot().Microphone; mic.Open || mic.Wake || !mic.Muted || r.open.Load() != 0 {
 		t.Errorf("muted: the snapshot says %+v, the device is open %d times", mic, r.open.Load())
 	}
-	s.heard() // late: what it still had in its queue
+	s.heard() // late: left over in its queue
 	tk.d.Configure(tk.d.Settings())
 	tk.settled()
 	if p := tk.d.State().Phase(); p != csm.PhaseIdle || r.open.Load() != 0 {
@@ -64,10 +64,10 @@ func TestMutedTheMicrophoneIsClosedForTheWakePhrase(t *testing.T) {
 	tk.microphone("listening for the phrase again", waits)
 }
 
-// lateRoom is a microphone that is open and gives no frame before it may.
+// lateRoom is a microphone that opens but delivers frames only when allowed.
 type lateRoom struct {
 	*room
-	asked chan struct{} // holds one when frames are wanted
+	asked chan struct{} // capacity 1; frames were requested
 	may   chan struct{}
 }
 
@@ -82,7 +82,7 @@ func (r lateRoom) Run(ctx context.Context, deliver func(int64, *audio.Frame)) er
 }
 
 // An open device is not enough: the conversation listens, and the snapshot calls the
-// microphone open, when the first frame is there.
+// microphone open, only after the first frame.
 func TestREQ003ListeningWaitsForTheFirstFrame(t *testing.T) {
 	r := lateRoom{newRoom(), make(chan struct{}, 1), make(chan struct{})}
 	cfg := over(r.room)
@@ -101,7 +101,7 @@ func TestREQ003ListeningWaitsForTheFirstFrame(t *testing.T) {
 		_, ready := e.(csm.ConnReady)
 		return ready
 	})
-	soon(t, r.asked, "the request for frames") // what is reported before one was reported by now
+	soon(t, r.asked, "the request for frames") // earlier reports have arrived by now
 	for len(tk.events) > 0 {
 		if audioReady(<-tk.events) {
 			t.Error("the microphone is ready without a frame")
@@ -117,8 +117,8 @@ func TestREQ003ListeningWaitsForTheFirstFrame(t *testing.T) {
 	}
 }
 
-// The snapshot says that the microphone is open while frames come from the device:
-// not before the first, and not after the end.
+// The snapshot says that the microphone is open while the device delivers frames: not
+// before the first, and not after the last.
 func TestTheSnapshotFollowsTheDevice(t *testing.T) {
 	r := newRoom()
 	cfg := over(r)
@@ -139,8 +139,8 @@ func TestTheSnapshotFollowsTheDevice(t *testing.T) {
 	}
 }
 
-// While a notice beside the conversation is heard, nothing that is captured is used: the
-// snapshot does not call the microphone open.
+// While a notice outside of a turn plays, captured audio is not used, and the snapshot
+// does not call the microphone open.
 func TestTheSnapshotSaysThatANoticeSilencesTheMicrophone(t *testing.T) {
 	tk := newTalk(t, nil)
 	tk.microphone("before the notice", func(m protocol.Microphone) bool { return m.Open })

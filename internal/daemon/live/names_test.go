@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// preferring is a tape that notes the words that it is to prefer.
+// preferring is a tape that records the preferred words.
 type preferring struct {
 	tape
 	told chan []string
@@ -22,7 +22,8 @@ type preferring struct {
 func (p preferring) SetWords(words []string) { p.told <- words }
 
 // TestTheRecogniserKnowsTheUsersNames: the names of agentvoice.vocabulary reach the
-// recogniser of this machine as they are said, without consent: they stay here.
+// local recogniser in spoken form. They need no consent, because they stay on this
+// machine.
 func TestTheRecogniserKnowsTheUsersNames(t *testing.T) {
 	p := preferring{newTape("these are the words"), make(chan []string, 8)}
 	m := &mouth{}

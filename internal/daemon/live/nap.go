@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// napAfter is how long the conversation is suspended, and nothing sounds, when the
-// devices are closed until it resumes. A shorter suspension is over sooner than a
-// device is open again.
+// napAfter is how long the conversation must be suspended, with no audio playing,
+// before the devices are closed until it resumes. A shorter suspension would end sooner
+// than a device can be reopened.
 const napAfter = 2 * time.Second
 
-// errNap is why a device stopped that naps.
+// errNap is the cause when a device stops to nap.
 var errNap = errors.New("the conversation is suspended")
 
 // nap closes a device while it is not needed. Its methods are safe for concurrent use.
@@ -21,7 +21,7 @@ type nap struct {
 	allowed bool // the conversation is suspended
 	asleep  bool
 	timer   *time.Timer
-	changed chan struct{} // closed with the next change of asleep
+	changed chan struct{} // closed when asleep next changes
 }
 
 func newNap() *nap {
@@ -37,7 +37,7 @@ func newNap() *nap {
 	return n
 }
 
-// set needs mu.
+// set changes asleep. The caller holds mu.
 func (n *nap) set(asleep bool) {
 	if n.asleep != asleep {
 		n.asleep = asleep
@@ -46,7 +46,7 @@ func (n *nap) set(asleep bool) {
 	}
 }
 
-// allow says whether the device may nap from now on.
+// allow sets whether the device may nap.
 func (n *nap) allow(allowed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,7 +61,7 @@ func (n *nap) wake() {
 	n.rouse()
 }
 
-// rouse needs mu.
+// rouse wakes the device. The caller holds mu.
 func (n *nap) rouse() {
 	n.set(false)
 	n.timer.Stop()
@@ -70,8 +70,8 @@ func (n *nap) rouse() {
 	}
 }
 
-// awake is a context that ends with ctx, or with the cause errNap when the device is to
-// nap. stop frees it.
+// awake returns a context that ends with ctx, or with the cause errNap when the device
+// should nap. stop releases it.
 func (n *nap) awake(ctx context.Context) (awake context.Context, stop func()) {
 	n.mu.Lock()
 	asleep, changed := n.asleep, n.changed
@@ -93,7 +93,7 @@ func (n *nap) awake(ctx context.Context) (awake context.Context, stop func()) {
 	return awake, func() { cancel(nil); <-done }
 }
 
-// over waits until the device is to be awake, and says whether ctx lasted so long.
+// over waits until the device should be awake. It returns false if ctx is done first.
 func (n *nap) over(ctx context.Context) bool {
 	for {
 		n.mu.Lock()

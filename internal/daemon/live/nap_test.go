@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// nappingDevice is a microphone and a loudspeaker that counts frames.
+// nappingDevice is a microphone and a speaker that counts frames.
 type nappingDevice struct {
 	open, frames atomic.Int64
 }
@@ -52,9 +52,9 @@ func (d *nappingSink) Run(ctx context.Context, render func(*audio.Frame)) error 
 	return d.run(ctx, func(int64) { render(&audio.Frame{}) })
 }
 
-// TestSuspendedDevicesNap: while the conversation is suspended no frame flows after two
-// seconds, and nothing wakes the process up. A tone wakes the loudspeaker alone; the
-// microphone opens when the conversation resumes.
+// TestSuspendedDevicesNap: two seconds into a suspension, no frames flow and nothing
+// wakes the process. A tone wakes only the speaker; the microphone reopens when the
+// conversation resumes.
 func TestSuspendedDevicesNap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source, sink := &nappingSource{}, &nappingSink{}

@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// proxyOf gives the proxy for a URL, as the settings or else the environment say. None
-// is used for this machine and for what NO_PROXY names.
+// proxyOf returns the proxy for a URL, from the settings or else from the environment.
+// There is no proxy for this machine or for hosts in NO_PROXY.
 func proxyOf(set protocol.Settings) func(*url.URL) (*url.URL, error) {
 	env := httpproxy.FromEnvironment()
 	if p := set.Network.Proxy; p != "" {
@@ -21,12 +21,12 @@ func proxyOf(set protocol.Settings) func(*url.URL) (*url.URL, error) {
 	return env.ProxyFunc()
 }
 
-// clients makes requests to services, one client for each proxy, so that connections
-// are used again.
+// clients are the HTTP clients for requests to services, one per proxy so that
+// connections are reused.
 type clients map[string]*http.Client
 
-// client is the one for the settings; nil is the default of the packages that ask.
-// The service's mutex guards it.
+// client returns the client for the settings; nil means the callers' default. The
+// service's mutex guards it.
 func (c clients) client(set protocol.Settings) *http.Client {
 	name := set.Network.Proxy
 	if name == "" {
@@ -47,14 +47,14 @@ func (c clients) close() {
 	}
 }
 
-// httpClient makes requests as the settings say.
+// httpClient returns the HTTP client for the settings.
 func (s *service) httpClient(set protocol.Settings) *http.Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clients.client(set)
 }
 
-// relays are the TURN servers of the settings.
+// relays returns the TURN servers of the settings.
 func (s *service) relays(set protocol.Settings) (realtime.TURN, error) {
 	t := realtime.TURN{
 		URLs: protocol.TURNServers(set.Network.TURN), Username: set.Network.TURNUsername,

@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// The proxy is that of the settings, else of the environment; NO_PROXY and this machine
-// are reached without one. A client is made once for each proxy.
+// The proxy comes from the settings, else from the environment. NO_PROXY and this
+// machine are reached without a proxy. Each proxy has one client.
 func TestProxyOfTheSettings(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://env.example:3128")
 	t.Setenv("NO_PROXY", "inside.example")
@@ -44,8 +44,8 @@ func TestProxyOfTheSettings(t *testing.T) {
 	}
 }
 
-// What a hosted service is dialled with: relays and proxy of the settings; without the
-// relays' password an error says what to do. The embedded server needs neither.
+// A hosted service is dialled with the relays and proxy of the settings. If the relays'
+// password is missing, an error says what to do. The embedded server needs neither.
 func TestDialsWithRelaysAndProxy(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Provider = protocol.ProviderOpenAI

@@ -10,8 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// TestPausedVoiceIsSilentAndGoesOn: once the user paused the voice, the loudspeaker
-// gets nothing more of it, and all of the rest once the user has it go on.
+// TestPausedVoiceIsSilentAndGoesOn: while the user has paused the voice, the speaker
+// gets nothing more of it; after the user resumes, it gets all of the rest.
 func TestPausedVoiceIsSilentAndGoesOn(t *testing.T) {
 	tk := newTalk(t, nil)
 	tk.agent.become(says("This is an answer that is long enough to be paused in the middle of its first sentence."))
@@ -28,7 +28,7 @@ func TestPausedVoiceIsSilentAndGoesOn(t *testing.T) {
 		case <-t.Context().Done():
 		}
 	}
-	pass(100 * time.Millisecond) // a cursor of before may be what was awaited
+	pass(100 * time.Millisecond) // the awaited cursor may be an earlier one
 	seg, at := tk.w.voice.player.Cursor()
 	pass(300 * time.Millisecond)
 	if again, now := tk.w.voice.player.Cursor(); again != seg || now != at {

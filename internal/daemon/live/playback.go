@@ -8,17 +8,17 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// playback is the loudspeaker's side of a conversation. What a device callback runs
-// of it, render, takes no lock, allocates nothing and tells nobody anything: it wakes
-// goroutines up that do. internal/law checks everything that it calls.
+// playback is the speaker side of a conversation. render runs in the device callback:
+// it takes no lock, does not allocate and reports nothing, but wakes goroutines that
+// do. internal/law checks everything that it calls.
 type playback struct {
 	d        *devices
 	instance uint32
 	sink     audio.Sink
 	ear      *ear
 
-	lost atomic.Bool   // the loudspeaker is gone, as the core knows
-	back chan struct{} // holds one: it renders again
+	lost atomic.Bool   // the core knows that the speaker is lost
+	back chan struct{} // capacity 1; it renders again
 }
 
 func newPlayback(d *devices, instance uint32, sink audio.Sink, ear *ear) *playback {
@@ -34,7 +34,7 @@ func (p *playback) render(f *audio.Frame) {
 		}
 	}
 	w := p.d.w
-	w.cues.mixer.Render(f) // and with it the player
+	w.cues.mixer.Render(f) // also renders the player
 	w.voice.rendered()
 	p.ear.front.Rendered(f)
 	p.d.meter.rendered(f)
@@ -72,13 +72,13 @@ func (p *playback) run(ctx context.Context) {
 	}
 }
 
-// nap closes the loudspeaker until it is needed, and says whether it is open again.
+// nap closes the speaker until it is needed, and reports whether it is open again.
 func (p *playback) nap(ctx context.Context) bool {
 	_ = p.sink.Close()
 	return p.d.playNap.over(ctx) && (p.sink.Open(ctx) == nil || reopen(ctx, p.sink))
 }
 
-// tell says that the loudspeaker is back, in place of the callback that noticed.
+// tell reports that the speaker is back, on behalf of the callback that noticed.
 func (p *playback) tell(ctx context.Context) {
 	for {
 		select {

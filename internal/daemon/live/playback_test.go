@@ -15,8 +15,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
-// TestRenderingAllocatesAndPostsNothing, neither while speech is heard nor when a
-// loudspeaker that was lost takes frames again. internal/law checks for locks.
+// TestRenderingAllocatesAndPostsNothing, neither during speech nor when a lost speaker
+// accepts frames again. internal/law checks for locks.
 func TestRenderingAllocatesAndPostsNothing(t *testing.T) {
 	tap, err := wavio.NewRecorder(filepath.Join(t.TempDir(), "both.wav"))
 	if err != nil {
@@ -25,7 +25,7 @@ func TestRenderingAllocatesAndPostsNothing(t *testing.T) {
 	var posted atomic.Int64
 	w := &World{cfg: Config{Tap: tap}, port: daemon.Port{
 		Post: func(e csm.Event) {
-			if _, ok := e.(csm.AudioRestored); ok { // the player's come from its own goroutine
+			if _, ok := e.(csm.AudioRestored); ok { // the player's events come from its own goroutine
 				posted.Add(1)
 			}
 		},
@@ -60,7 +60,7 @@ func TestRenderingAllocatesAndPostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(50, func() { p.render(&f) }); n != 0 {
 		t.Errorf("a frame of speech makes %v allocations", n)
 	}
-	w.devices.gone.Lock() // whoever waits for it hangs
+	w.devices.gone.Lock() // anything that waits for it hangs
 	n := testing.AllocsPerRun(50, func() {
 		p.lost.Store(true)
 		p.render(&f)

@@ -19,8 +19,8 @@ import (
 )
 
 // TestPromisedTimes measures the times of 002 in one live conversation in real time.
-// What a busy machine holds up once is measured again: the quickest counts, since what
-// waits in the daemon waits each time.
+// Measurements are repeated and the fastest counts, which removes one-off delays of a
+// busy machine; a delay in the daemon would occur each time.
 func TestPromisedTimes(t *testing.T) {
 	m := &mouth{pace: 1}
 	tk := idleTalk(t, nil, Config{
@@ -90,10 +90,10 @@ func TestPromisedTimes(t *testing.T) {
 	}
 }
 
-// TestBreakerLive has a live conversation fail three times in a minute, each time by a
-// part of it that does not respond (PAT-004): twice it recovers, then it stays Faulted
-// until the breaker has cooled down, and works again. With the rest of its life it goes
-// through the ten states of REQ-001, and no others.
+// TestBreakerLive makes a live conversation fail three times in a minute, each time
+// because a part does not respond (PAT-004). It recovers twice, then stays Faulted
+// until the breaker has cooled down, and works again. Together with its normal
+// operation it visits the ten states of REQ-001, and no others.
 func TestBreakerLive(t *testing.T) {
 	const fast = 5 // the breaker cools down in six seconds
 	tk := newTalkOver(t, nil, Config{
@@ -160,8 +160,8 @@ func TestBreakerLive(t *testing.T) {
 	}
 }
 
-// tape is a recogniser that keeps what it is given, by utterance, and understands words
-// in all of it: what is tested here is what goes to a recogniser and comes from it.
+// tape is a recogniser that records its input by utterance and recognises words in all
+// of it, for tests of what a recogniser receives and returns.
 type tape struct {
 	words string
 	mu    *sync.Mutex
@@ -189,15 +189,15 @@ func (tape) Partial() string               { return "" }
 func (r tape) Finish() (stt.Result, error) { return stt.Result{Text: r.words, Confidence: 1}, nil }
 func (tape) Close() error                  { return nil }
 
-// engines are the real ones, and the tape as recogniser.
+// engines returns the real engines, with the tape as recogniser.
 func (r tape) engines() (localrealtime.Config, error) {
 	cfg, err := engines()
 	cfg.Recognizer = func() (stt.Recognizer, error) { return r, nil }
 	return cfg, err
 }
 
-// TestACoughIsTakenBackLive: a sound of the user that is shorter than what counts as an
-// interruption silences the assistant, who continues from there (design, two phases).
+// TestACoughIsTakenBackLive: a sound shorter than an interruption silences the
+// assistant, which then resumes from there (design, two phases).
 func TestACoughIsTakenBackLive(t *testing.T) {
 	m := &mouth{}
 	tk := newTalkOver(t, nil, Config{
@@ -212,7 +212,7 @@ func TestACoughIsTakenBackLive(t *testing.T) {
 	m.utter(voiceOf(t, sentence)[:120*audio.SampleRate/1000])
 	tk.want(protocol.StateInterrupted)
 	p := tk.next()
-	if p.State == protocol.StateListening { // a slow machine notices the end when the sound counts already, and takes it back by its words
+	if p.State == protocol.StateListening { // on a slow machine the end is noticed when the sound already counts, and its words retract it
 		p = tk.next()
 	}
 	if p.State != protocol.StateSpeaking || p.Cause != protocol.CauseInterruptRetracted || p.TurnID != "turn-1" {
@@ -226,7 +226,7 @@ func TestACoughIsTakenBackLive(t *testing.T) {
 	}
 }
 
-// heardWhole wants all of the first answer to have been heard.
+// heardWhole checks that all of the first answer was heard.
 func (tk *talk) heardWhole(answer string) {
 	tk.t.Helper()
 	tk.d.WithTranscript(0, func(said protocol.TranscriptResult) {
@@ -238,9 +238,9 @@ func (tk *talk) heardWhole(answer string) {
 }
 
 // TestNoSampleIsLostOrDoubled: "Audio and words are neither lost nor used twice"
-// (000.4.6), from the microphone over codec, connection and service to the recogniser.
-// Each half second of a sentence is found in what the recogniser was given, as far into
-// it as into the sentence; a second sentence is another utterance.
+// (000.4.6), from the microphone through codec, connection and service to the
+// recogniser. Each half second of a sentence is found in the recogniser's input at the
+// same offset as in the sentence; a second sentence is a separate utterance.
 func TestNoSampleIsLostOrDoubled(t *testing.T) {
 	tape := newTape("these are the words")
 	m := &mouth{}
@@ -271,14 +271,14 @@ func TestNoSampleIsLostOrDoubled(t *testing.T) {
 		for from := 0; from+window <= len(said); from += window {
 			low, high := max(0, first+from-10*near), first+from+10*near
 			if from == 0 {
-				high = stt.SampleRate / 2 // what is sent before the voice is less
+				high = stt.SampleRate / 2 // the audio sent before the voice is shorter
 			}
 			at, like := found(said[from:from+window], heard[i], low, min(high, len(heard[i])-window))
 			if from == 0 {
 				first = at
 			}
 			if audio.LevelOf(said[from:from+window]).RMS < audio.LevelOf(said).RMS-12 {
-				continue // a breath, which the codec leaves little of
+				continue // a breath, which the codec mostly removes
 			}
 			if off := at - from - first; like < 0.5 || off < -near || off > near {
 				t.Errorf("%s: the half second from sample %d is %d samples from where it should be, with a likeness of %.2f", name, from, off, like)
@@ -287,8 +287,8 @@ func TestNoSampleIsLostOrDoubled(t *testing.T) {
 	}
 }
 
-// found is where a piece is in a recording, and how like it that is: the greatest
-// normalised correlation between two positions.
+// found locates a piece in a recording: the position with the greatest normalised
+// correlation between low and high, and that correlation.
 func found(piece, in []int16, low, high int) (at int, like float64) {
 	energy := func(pcm []int16) (sum float64) {
 		for _, s := range pcm {

@@ -24,8 +24,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// An online provider is the embedded server at another address: the same client,
-// the signalling of that dialect, a key that is exchanged for an ephemeral one.
+// An online provider is the embedded server at another address: the same client, the
+// signalling of that dialect, and a key that is exchanged for an ephemeral one.
 func TestOnlineProviderWithItsKey(t *testing.T) {
 	paths, url := onlineService(t)
 	for _, key := range []string{"sk-the-users-key", "sk-another"} {
@@ -71,14 +71,15 @@ func TestOnlineProviderWithItsKey(t *testing.T) {
 	}
 }
 
-// onlineService is the embedded server at another address. paths are the requests so far.
+// onlineService is the embedded server at another address. paths returns the requests
+// so far.
 func onlineService(t *testing.T) (paths func() []string, url string) {
 	t.Helper()
 	_, paths, url = serviceThatEnds(t)
 	return paths, url
 }
 
-// serviceThatEnds is onlineService, with the server.
+// serviceThatEnds is onlineService and also returns the server.
 func serviceThatEnds(t *testing.T) (server *localrealtime.Server, paths func() []string, url string) {
 	t.Helper()
 	cfg, err := engines()

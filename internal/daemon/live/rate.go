@@ -8,22 +8,21 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// rate is how fast the assistant speaks: as the setting says, or for a conversation as
-// the user says in it. The synthesis speaks so, since a service sends its speech in
-// real time and no player can be ahead of it.
+// rate is the assistant's speech rate, from the setting or as the user asked during a
+// conversation. It applies to synthesis, since a service sends its speech in real time
+// and the player cannot run ahead of it.
 type rate struct {
-	conversation atomic.Uint64 // bits of the rate of this conversation; 0 without one
-	limited      atomic.Bool   // the user knows that the service cannot speak so
+	conversation atomic.Uint64 // bits of this conversation's rate; 0 if unset
+	limited      atomic.Bool   // the user knows about the service's limits
 }
 
-// SetRate has the assistant speak at a rate from the next segment on, until the
-// conversation ends.
+// SetRate sets the speech rate from the next segment until the end of the conversation.
 func (w *World) SetRate(rate float64) { w.voice.rate.conversation.Store(math.Float64bits(rate)) }
 
-// forget ends what holds for a conversation.
+// forget drops the rate of the conversation.
 func (r *rate) forget() { r.conversation.Store(0) }
 
-// of is the rate of the next segment, within what a service can do.
+// of returns the rate of the next segment, within the service's limits.
 func (r *rate) of(w *World, slowest, fastest float64) float64 {
 	wanted := w.port.Settings().Voice.Rate
 	if bits := r.conversation.Load(); bits != 0 {

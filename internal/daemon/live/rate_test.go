@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// soundingFrames counts the frames in which the assistant is heard.
+// soundingFrames counts the frames in which the assistant is audible.
 type soundingFrames struct{ n atomic.Int64 }
 
 func (*soundingFrames) User(int64, *audio.Frame) {}
@@ -24,7 +24,8 @@ func (s *soundingFrames) Assistant(f *audio.Frame) {
 }
 
 // TestVoiceRateIsHeard: through the embedded server, the same sentence at rate 2 is
-// about half as long, as the setting or the user of the conversation says.
+// about half as long, whether the rate comes from the setting or from the user of the
+// conversation.
 func TestVoiceRateIsHeard(t *testing.T) {
 	heard := &soundingFrames{}
 	mouth := &mouth{}
@@ -59,8 +60,8 @@ func TestVoiceRateIsHeard(t *testing.T) {
 	is("the conversation", 0.5)
 }
 
-// TestVoiceRateIsLimitedOnceAloud: a service that cannot speak so is used as it can,
-// and the user is told once.
+// TestVoiceRateIsLimitedOnceAloud: the rate is clamped to the service's limits, and the
+// user is told once.
 func TestVoiceRateIsLimitedOnceAloud(t *testing.T) {
 	var warned []protocol.ErrorCode
 	set := protocol.DefaultSettings()
@@ -84,8 +85,8 @@ func TestVoiceRateIsLimitedOnceAloud(t *testing.T) {
 	}
 }
 
-// TestHeardPositionKnowsTheRate: a pace that was learnt at one rate tells how long a
-// segment is at another, so that what counts as heard is not too much.
+// TestHeardPositionKnowsTheRate: a pace learned at one rate predicts the length of a
+// segment at another, so that the heard portion is not overestimated.
 func TestHeardPositionKnowsTheRate(t *testing.T) {
 	v := &voice{pieces: map[audio.SegmentID]*piece{}, pace: slowestSpeech}
 	first, second := audio.SegmentID{Gen: 1, Seq: 1}, audio.SegmentID{Gen: 1, Seq: 2}

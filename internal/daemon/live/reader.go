@@ -15,20 +15,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// reader is the assistant's voice over one call: the session's, or one of its own that
-// reads each segment word for word. Where both are there, one replaces the other: the
-// session speaks when the service of the own voice fails, and the own voice reads when
-// the session paraphrases.
+// reader is the assistant's voice over one call: the session's, or a separate one that
+// reads each segment word for word. If both exist, each is the fallback of the other:
+// the session speaks if the separate service fails, and the separate voice reads if the
+// session paraphrases.
 type reader struct {
 	session Voice
-	own     Voice // nil without one
+	own     Voice // nil without a separate voice
 
 	mu     sync.Mutex
 	reads  bool // own is in use
-	failed bool // own is not used again
+	failed bool // own must not be used again
 }
 
-// current is the voice in use.
+// current returns the voice in use.
 func (r *reader) current() Voice {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +57,7 @@ func (r *reader) CancelSpeech(gen uint32) {
 	r.session.CancelSpeech(gen)
 }
 
-// Close ends the own voice. The session is the call's.
+// Close closes the separate voice. The session belongs to the call.
 func (r *reader) Close() error {
 	if r.own == nil {
 		return nil
@@ -65,9 +65,9 @@ func (r *reader) Close() error {
 	return r.own.Close()
 }
 
-// voiceWire is the wire that the settings choose: the first of the provider's that can
-// be used, where they leave it open. model is that of the wire; with "" the provider
-// cannot read by itself.
+// voiceWire returns the wire that the settings select, or else the provider's first
+// usable one. model is the model of that wire; "" means that the provider has no
+// separate voice.
 func voiceWire(set protocol.Settings) (row provider.Row, voice provider.Voice, model string) {
 	row, _ = provider.Of(string(set.Speaks()))
 	session := set.Speaks() == set.SessionWith()
@@ -81,12 +81,12 @@ func voiceWire(set protocol.Settings) (row provider.Row, voice provider.Voice, m
 	return row, provider.Voice{}, ""
 }
 
-// newReader makes the voice of a call.
+// newReader returns the voice of a call.
 func (s *service) newReader(set protocol.Settings, session Voice, l *hearer) (*reader, error) {
 	r := &reader{session: session}
 	row, voice, model := voiceWire(set)
 	r.reads = voice.Wire != provider.Realtime
-	if !r.reads { // it may have to read what the session paraphrases
+	if !r.reads { // a fallback if the session paraphrases
 		voice, _ = row.Speaks(provider.Speech)
 		model = cmp.Or(set.Voice.Model, voice.Model)
 	}
@@ -115,10 +115,10 @@ func (s *service) newReader(set protocol.Settings, session Voice, l *hearer) (*r
 	return r, nil
 }
 
-// ownVoice is a voice with something to release behind it.
+// ownVoice is a voice with a resource to release.
 type ownVoice struct {
 	*hosted.Queue
-	done func() error // nil for nothing
+	done func() error // nil if there is nothing to release
 }
 
 func (v ownVoice) Close() error {
@@ -129,8 +129,8 @@ func (v ownVoice) Close() error {
 	return err
 }
 
-// engineSpeaker speaks with the engine of this machine. It is loaded for the first
-// segment.
+// engineSpeaker returns a speaker that uses the local engine, which is loaded for the
+// first segment.
 func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, done func() error) {
 	var engine tts.Synthesizer
 	speak = func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {
@@ -148,7 +148,7 @@ func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, do
 		}
 		name := set.Voice.Name
 		if !slices.Contains(engine.Voices(), name) {
-			name = "" // a voice of another provider
+			name = "" // the name belongs to another provider
 		}
 		engine.SetRate(cmp.Or(seg.Speed, 1))
 		return tts.SpeakPromptly(ctx, engine, name, seg.Text, emit)
@@ -161,11 +161,11 @@ func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, do
 	}
 }
 
-// listener hears the own voice of a call.
+// listener receives the audio of a call's separate voice.
 type listener struct{ *hearer }
 
-// SpeechFailed implements hosted.Listener: the session speaks instead, unless something
-// of the segment was heard.
+// SpeechFailed implements hosted.Listener. The session takes over, unless part of the
+// segment was heard.
 func (l listener) SpeechFailed(seg audio.SegmentID, code string) {
 	if !l.w.aside.of(seg) && l.w.voice.takeOver(l.call, seg, code) {
 		return
@@ -173,7 +173,7 @@ func (l listener) SpeechFailed(seg audio.SegmentID, code string) {
 	l.hearer.SpeechFailed(seg, code)
 }
 
-// because is a failure in the user's language, "" for one that has no words.
+// because returns an error in the user's language, or "" if it has no text.
 func (w *World) because(err error) string {
 	var e *realtime.Error
 	if !errors.As(err, &e) || !protocol.ErrorCode(e.Code).Known() {

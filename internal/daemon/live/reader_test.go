@@ -25,8 +25,8 @@ import (
 
 const theirKey = "sk-the-users-key"
 
-// audioService serves OpenAI's audio endpoints over the engines of this machine; around
-// may come between.
+// audioService serves OpenAI's audio endpoints with the local engines; around may wrap
+// the handler.
 func audioService(t *testing.T, around func(http.Handler) http.Handler) (*audioapi.Server, string) {
 	t.Helper()
 	server := &audioapi.Server{Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(), Key: theirKey}
@@ -42,7 +42,7 @@ func audioService(t *testing.T, around func(http.Handler) http.Handler) (*audioa
 	return server, service.URL
 }
 
-// talkWith is a conversation whose settings are changed, with a key for the other service.
+// talkWith is a conversation with changed settings and a key for the other service.
 func talkWith(t *testing.T, answer string, change func(*protocol.Settings)) *talk {
 	t.Helper()
 	mouth := &mouth{}
@@ -78,20 +78,20 @@ func (tk *talk) end() {
 	tk.want(protocol.StateTerminating, protocol.StateIdle)
 }
 
-// noted says whether the user was told a code.
+// noted reports whether the user received a code.
 func (tk *talk) noted(code protocol.ErrorCode) bool {
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
 	return slices.ContainsFunc(tk.notes, func(n protocol.NotificationParams) bool { return n.Code == code })
 }
 
-// voiceAt has the voice of a service at a URL.
+// voiceAt selects the voice of a service at a URL.
 func voiceAt(url string) func(*protocol.Settings) {
 	return func(s *protocol.Settings) { s.Voice.Provider, s.Voice.Endpoint = protocol.ProviderOpenAI, url }
 }
 
-// The ears are the embedded server's, and the voice is another service's: the answer is
-// read there word for word, and heard to its end.
+// Recognition uses the embedded server, and speech another service: the answer is read
+// word for word and heard to its end.
 func TestTheVoiceOfAnotherService(t *testing.T) {
 	server, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer. It has two sentences.", voiceAt(url))
@@ -116,8 +116,8 @@ func TestTheVoiceOfAnotherService(t *testing.T) {
 	}
 }
 
-// A service that fails costs no words: the session speaks them, and the user is told.
-// The service is left alone from then on.
+// A failing service loses no words: the session speaks them, and the user is told. The
+// service is not used again.
 func TestTheSessionSpeaksWhereTheVoiceFails(t *testing.T) {
 	var asked atomic.Int32
 	_, url := audioService(t, func(http.Handler) http.Handler {
@@ -144,12 +144,12 @@ func TestTheSessionSpeaksWhereTheVoiceFails(t *testing.T) {
 	}
 }
 
-// An interruption closes the request, and what was heard is a position within it.
+// An interruption closes the request, and the heard portion is a position within it.
 func TestAnInterruptionClosesTheRequest(t *testing.T) {
 	closed := make(chan struct{})
 	_, url := audioService(t, func(inner http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			defer close(closed) // also where synthesis is cut off
+			defer close(closed) // also if synthesis is aborted
 			inner.ServeHTTP(w, r)
 			<-r.Context().Done() // it never ends by itself
 		})
@@ -178,7 +178,7 @@ func TestAnInterruptionClosesTheRequest(t *testing.T) {
 	}
 }
 
-// With a session of another service, the engine of this machine speaks in this process.
+// With a session of another service, the local engine speaks in this process.
 func TestTheEngineBesideASession(t *testing.T) {
 	_, url := onlineService(t)
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
@@ -193,8 +193,8 @@ func TestTheEngineBesideASession(t *testing.T) {
 	}
 }
 
-// A session that paraphrases is replaced by the voice that reads, from the next segment
-// on that does not cut into one.
+// A session that paraphrases is replaced by the reading voice from the next segment on
+// that does not cut into one.
 func TestAParaphraseIsNotHeardTwice(t *testing.T) {
 	r := &reader{session: &saying{}, own: &saying{}}
 	v, _ := deaf(t)
@@ -216,7 +216,7 @@ func TestAParaphraseIsNotHeardTwice(t *testing.T) {
 	}
 }
 
-// saying is a voice that only notes what it is to say.
+// saying is a voice that only records its segments.
 type saying struct{ said []realtime.Segment }
 
 func (s *saying) Speak(seg realtime.Segment)         { s.said = append(s.said, seg) }
@@ -224,7 +224,7 @@ func (s *saying) CancelSpeech(uint32)                {}
 func (s *saying) Speeds() (slowest, fastest float64) { return 1, 1 }
 func (s *saying) Close() error                       { return nil }
 
-// The settings choose the wire: the one that is named, else the first that can be used.
+// The settings select the wire: the named one, else the first usable one.
 func TestTheWireOfTheVoice(t *testing.T) {
 	for _, c := range []struct {
 		session, voice protocol.Provider

@@ -10,26 +10,25 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Services end a session after a fixed time. Its successor is dialled so long
-// before that the longest usual answer is over when the old session ends: the core
-// changes over at the first moment at which nothing is on its way over the old one.
+// Services end a session after a fixed time. Its successor is dialled early enough that
+// the longest usual answer ends before the old session does: the core switches over as
+// soon as nothing is in flight on the old one.
 const (
 	maxRenewalMargin = 3 * time.Minute
-	// successorTimeout ends the dial of a successor. It is shorter than the core's
-	// RenewalTimeout, after which a late successor pauses the conversation: a failed
-	// dial is retried while the old session still works.
+	// successorTimeout limits the dial of a successor. It is shorter than the core's
+	// RenewalTimeout, after which a late successor pauses the conversation, so that a
+	// failed dial is retried while the old session still works.
 	successorTimeout = 15 * time.Second
 )
 
-// renewalMargin is how long before its end a session that lives for life is
+// renewalMargin returns how long before its end a session with lifetime life is
 // replaced.
 func renewalMargin(life time.Duration) time.Duration {
 	return max(min(maxRenewalMargin, life/4), 0)
 }
 
-// renew asks the core for a successor of c before the service ends it, and again
-// for as long as there is none. The jitter spreads the dials of daemons that
-// started together.
+// renew asks the core for a successor of c before the service ends it, and repeats that
+// until there is one. Jitter spreads the dials of daemons that started together.
 func (l *link) renew(ctx context.Context, c *call) {
 	expires, known := c.client.Expires()
 	if !known {
@@ -43,18 +42,18 @@ func (l *link) renew(ctx context.Context, c *call) {
 	}
 }
 
-// wantsSuccessor says whether c is live and no successor of it stands or is being
-// dialled.
+// wantsSuccessor reports whether c is live and has no successor, neither established
+// nor being dialled.
 func (l *link) wantsSuccessor(c *call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.live.Load() == c && l.next == nil && l.dialling <= c.epoch.Load()
 }
 
-// lost reports that a call broke. Where the service forced that, because the
-// session reached its limit before the successor took over, it is a renewal for
-// which the conversation pauses, until the next call stands. unheard is for how long
-// the service may not have heard the user.
+// lost reports a broken call. If the service ended it because the session reached its
+// limit before the successor took over, it is a forced renewal, and the conversation
+// pauses until the next call is established. unheard is how long the service may not
+// have received the user's audio.
 func (l *link) lost(c *call, code string, unheard time.Duration) {
 	l.mu.Lock()
 	c.lost = true
@@ -80,21 +79,21 @@ func (l *link) renewed(instance uint32) {
 	}
 }
 
-// prerollFrames is how much of what was captured just before a call is sent to it
-// first: 300 ms. A word that begins as one session takes over from another is
-// noticed a moment later, and is heard whole.
+// prerollFrames is how much audio from just before a call is sent to it first: 300 ms.
+// A word that starts during the switch between sessions is detected a moment later and
+// still heard in full.
 const prerollFrames = 30
 
-// preroll is the latest frames that were sent, of the source's goroutine.
+// preroll holds the most recently sent frames. It belongs to the source's goroutine.
 type preroll struct {
 	frames [prerollFrames]audio.Frame
-	n      int   // frames in a row
-	end    int64 // captured position after the last one
+	n      int   // consecutive frames
+	end    int64 // captured position after the last frame
 	of     *call // that they were sent to
 }
 
-// push notes a frame that was captured at pos and sent to c. A frame that does
-// not follow the last one clears the others.
+// push records a frame that was captured at pos and sent to c. A frame that does not
+// continue the last one clears the others.
 func (p *preroll) push(c *call, pos int64, f *audio.Frame) {
 	if pos != p.end {
 		p.n = 0
@@ -104,8 +103,8 @@ func (p *preroll) push(c *call, pos int64, f *audio.Frame) {
 	p.end, p.of = pos+audio.FrameSamples, c
 }
 
-// replay calls send with what was captured right before pos and sent to another
-// call than c, oldest first.
+// replay passes to send the audio captured right before pos and sent to a call other
+// than c, oldest first.
 func (p *preroll) replay(c *call, pos int64, send func(*audio.Frame)) {
 	if p.of == c || p.of == nil || p.end != pos {
 		return

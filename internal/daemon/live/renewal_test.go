@@ -20,13 +20,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// The flags of `make renewals`.
+// Flags of `make renewals`.
 var (
 	sessionLimit = flag.Duration("session-limit", 20*time.Second, "how long a session of the renewal test lasts")
 	renewFor     = flag.Duration("renew-for", 0, "how long the renewal test talks at least; 0 is until three sessions were replaced")
 )
 
-// limited makes an embedded server whose sessions last that long.
+// limited returns an embedded server whose sessions last that long.
 func limited(limit time.Duration) func() (localrealtime.Config, error) {
 	return func() (localrealtime.Config, error) {
 		cfg, err := engines()
@@ -35,12 +35,12 @@ func limited(limit time.Duration) func() (localrealtime.Config, error) {
 	}
 }
 
-// gaps is a tap that measures the pauses within what the assistant says: silence
-// between two sounds of the same answer.
+// gaps is a tap that measures the pauses within the assistant's speech: silence between
+// two sounds of the same answer.
 type gaps struct {
 	mu      sync.Mutex
 	quiet   int64   // samples of silence since the last sound; -1 before the first
-	longest []int64 // of each answer
+	longest []int64 // per answer
 }
 
 func (g *gaps) User(int64, *audio.Frame) {}
@@ -60,7 +60,7 @@ func (g *gaps) Assistant(f *audio.Frame) {
 	}
 }
 
-// answer begins with the next sound.
+// answer starts a new answer with the next sound.
 func (g *gaps) answer() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,14 +76,14 @@ func (g *gaps) all() (longest []time.Duration) {
 	return longest
 }
 
-// crossing is how one session was replaced by the next.
+// crossing is the replacement of one session by the next.
 type crossing struct {
 	expires              time.Time
 	asked, stood, hungUp time.Time
 	oldEpoch, nextEpoch  uint32
 }
 
-// watch notes the crossings of a conversation.
+// watch records the crossings of a conversation.
 func (tk *talk) watch() func() []crossing {
 	var mu sync.Mutex
 	var all []crossing
@@ -129,15 +129,14 @@ func (tk *talk) watch() func() []crossing {
 	}
 }
 
-// One conversation outlives three sessions: each is replaced before the service
-// ends it, while both speak all the time. Every utterance is heard and answered
-// once, no state but those of its turns is entered, and playback has no gap. It
-// runs in real time.
+// One conversation outlives three sessions: each is replaced before the service ends
+// it, while both sides keep speaking. Every utterance is heard and answered once, only
+// the states of its turns are entered, and playback has no gap. It runs in real time.
 func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 	const wanted = 3
 	limit := *sessionLimit
 	mouth, sound := &mouth{pace: 1}, &gaps{quiet: -1}
-	quiet := func(s *protocol.Settings) { s.Cues.Enabled = false } // only the answers sound
+	quiet := func(s *protocol.Settings) { s.Cues.Enabled = false } // only the answers are audible
 	tk := newTalkOver(t, quiet, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return mouth, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil },
@@ -194,9 +193,9 @@ func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 	}
 }
 
-// An answer that is longer than the margin meets the end of the session: the
-// conversation pauses for a forced renewal, and the rest of the answer is spoken
-// over the next session.
+// An answer longer than the margin reaches the end of the session: the conversation
+// pauses for a forced renewal, and the rest of the answer is spoken over the next
+// session.
 func TestForcedRenewalPausesAndFinishesTheAnswer(t *testing.T) {
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
@@ -213,7 +212,7 @@ func TestForcedRenewalPausesAndFinishesTheAnswer(t *testing.T) {
 		if paused.State != protocol.StateSuspended || paused.Cause != protocol.CauseSessionRenewal {
 			t.Fatalf("state %v (%v), want suspended by session.renewal", paused.State, paused.Cause)
 		}
-		for _, want := range []protocol.State{protocol.StateProcessing, protocol.StateSpeaking} { // its rest is synthesised again
+		for _, want := range []protocol.State{protocol.StateProcessing, protocol.StateSpeaking} { // the rest is synthesised again
 			if resumed := tk.next(); resumed.State != want || resumed.TurnID != "turn-1" {
 				t.Fatalf("resumed as %v in %v, want %v in turn-1", resumed.State, resumed.TurnID, want)
 			}
@@ -237,8 +236,7 @@ func TestForcedRenewalPausesAndFinishesTheAnswer(t *testing.T) {
 	}
 }
 
-// renewing is a conversation in the middle of an answer, with a successor that stands
-// beside the call.
+// renewing is a conversation in the middle of an answer, with an established successor.
 func renewing(t *testing.T) (tk *talk, old, next *call) {
 	t.Helper()
 	tk = newTalk(t, nil)
@@ -259,8 +257,8 @@ func renewing(t *testing.T) (tk *talk, old, next *call) {
 	return tk, old, next
 }
 
-// An answer that is longer than the margin ends on the successor that stands by then:
-// nothing is dialled while the conversation pauses.
+// An answer longer than the margin finishes on the successor that has been established
+// by then: nothing is dialled while the conversation pauses.
 func TestAForcedRenewalTakesTheSuccessorThatStands(t *testing.T) {
 	tk, old, next := renewing(t)
 	old.hearer.Lost(realtime.CodeSessionExpired, errors.New("the session reached its limit"))
@@ -275,7 +273,7 @@ func TestAForcedRenewalTakesTheSuccessorThatStands(t *testing.T) {
 		t.Errorf("heard %q over the successor, errors %+v", tk.lastUserWords(), tk.errors)
 	}
 
-	// Its loss is noticed as that of any other.
+	// Its loss is noticed like any other.
 	next.hearer.Lost(realtime.CodeConnectionLost, errors.New("gone"))
 	tk.want(protocol.StateSuspended, protocol.StateListening)
 	if now := tk.w.link.live.Load(); now == nil || now == next {
@@ -283,7 +281,7 @@ func TestAForcedRenewalTakesTheSuccessorThatStands(t *testing.T) {
 	}
 }
 
-// A successor that is lost while it waits is not taken.
+// A successor that is lost while it waits is not used.
 func TestASuccessorThatIsGoneIsNotTaken(t *testing.T) {
 	tk, old, next := renewing(t)
 	next.hearer.Lost(realtime.CodeConnectionLost, errors.New("gone"))
@@ -294,8 +292,8 @@ func TestASuccessorThatIsGoneIsNotTaken(t *testing.T) {
 	}
 }
 
-// A pause of the preroll in the captured positions, or frames of the same call,
-// are not sent twice.
+// The preroll replays only frames sent to another call, without those before a gap in
+// the captured positions.
 func TestPrerollIsWhatWasSentToTheCallBefore(t *testing.T) {
 	var p preroll
 	first, next := &call{}, &call{}

@@ -8,26 +8,26 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Reports takes what engines report of themselves to the user: those who make engines
-// exist before the World does. Its methods are safe for concurrent use.
+// Reports forwards the engines' reports to the user. It exists because engine factories
+// are created before the World. Its methods are safe for concurrent use.
 type Reports struct{ world atomic.Pointer[World] }
 
-// HearingReplaced says that recognition failed, and another engine hears.
+// HearingReplaced reports that recognition failed and another engine took over.
 func (r *Reports) HearingReplaced(err error) {
 	if w := r.world.Load(); w != nil {
 		w.service.earsReplaced(err)
 	}
 }
 
-// VoiceReplaced says that the voice failed, and another one speaks.
+// VoiceReplaced reports that the voice failed and another one took over.
 func (r *Reports) VoiceReplaced(err error) {
 	if w := r.world.Load(); w != nil {
 		w.voice.wasReplaced(err)
 	}
 }
 
-// TurnEndReplaced tells the user, once a conversation, that the model for the end of a
-// turn failed, and words and pauses decide.
+// TurnEndReplaced tells the user, once per conversation, that the end-of-turn model
+// failed, and that words and pauses decide instead.
 func (r *Reports) TurnEndReplaced(err error) {
 	w := r.world.Load()
 	if w == nil {
@@ -39,7 +39,7 @@ func (r *Reports) TurnEndReplaced(err error) {
 	}
 }
 
-// wasReplaced tells the user, once a conversation, that another engine speaks.
+// wasReplaced tells the user, once per conversation, that another engine speaks.
 func (v *voice) wasReplaced(err error) {
 	v.w.cfg.Log.Warn().Err(err).Msg("the voice failed; another engine speaks instead")
 	if v.replaced.CompareAndSwap(false, true) {
@@ -47,7 +47,8 @@ func (v *voice) wasReplaced(err error) {
 	}
 }
 
-// lacks is what the chosen ears and voice cannot do and the user would notice.
+// lacks returns codes for the missing capabilities of the selected recogniser and voice
+// that the user would notice.
 func lacks(set protocol.Settings) (codes []protocol.ErrorCode) {
 	_, hearing := hearingWire(set)
 	_, voice, _ := voiceWire(set)
@@ -69,8 +70,9 @@ func lacks(set protocol.Settings) (codes []protocol.ErrorCode) {
 	return codes
 }
 
-// announce tells the user what the chosen ears and voice cannot do, when that is not
-// what was told before. It runs on the service's queue.
+// announce tells the user about missing capabilities of the selected recogniser and
+// voice, if they have changed since the last announcement. It runs on the service's
+// queue.
 func (s *service) announce(set protocol.Settings) {
 	var sentences []string
 	for _, code := range lacks(set) {

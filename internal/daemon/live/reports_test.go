@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// What the chosen ears and voice cannot do comes from the table.
+// The missing capabilities of the selected recogniser and voice come from the table.
 func TestWhatTheChosenServicesLack(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -42,7 +42,7 @@ func TestWhatTheChosenServicesLack(t *testing.T) {
 	}
 }
 
-// messages are what the user was told with a code.
+// messages returns the user's messages with a code.
 func (tk *talk) messages(code protocol.ErrorCode) (list []string) {
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
@@ -54,8 +54,8 @@ func (tk *talk) messages(code protocol.ErrorCode) (list []string) {
 	return list
 }
 
-// The user is told what is missing when a conversation begins, once, in the user's
-// language; and once a conversation when one engine replaced another.
+// The user is told once, in the user's language, what is missing when a conversation
+// begins, and once per conversation when one engine replaced another.
 func TestWhatIsMissingIsAnnounced(t *testing.T) {
 	_, url := audioService(t, nil)
 	agent := &answers{send: says("Here is the answer.")}
@@ -84,8 +84,8 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 	}
 }
 
-// An engine that fails within an utterance is replaced, and the user is told, as
-// production connects the two.
+// An engine that fails within an utterance is replaced, and the user is told, with the
+// wiring of production.
 func TestAnEngineThatFailsIsAnnounced(t *testing.T) {
 	reports := &Reports{}
 	cfg := devicesOf(nil, reports)

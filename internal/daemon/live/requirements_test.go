@@ -24,13 +24,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Requirements that the core has proofs of, and that a live daemon keeps too.
+// Requirements that are proved for the core and that a live daemon must also meet.
 
-// lateMouth is a mouth that opens and delivers when the test lets it.
+// lateMouth is a mouth that opens and delivers when the test allows it.
 type lateMouth struct {
 	mouth
 	open, run      chan struct{}
-	opened, closed int // of the devices' queue
+	opened, closed int // used by the devices' queue only
 }
 
 func (g *lateMouth) Open(ctx context.Context) error {
@@ -54,7 +54,7 @@ func (g *lateMouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) 
 	}
 }
 
-// now is the state that was published last.
+// now returns the last published state.
 func (tk *talk) now() protocol.State {
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
@@ -65,8 +65,8 @@ func (tk *talk) now() protocol.State {
 }
 
 // TestREQ002REQ003StartWaitsForTheMicrophone: without an open device there is no
-// Preparing, and without a frame of it no Listening. At the end everything that was
-// opened is closed, once (000.4.10).
+// Preparing, and without one of its frames no Listening. At the end everything that was
+// opened is closed once (000.4.10).
 func TestREQ002REQ003StartWaitsForTheMicrophone(t *testing.T) {
 	m := &lateMouth{open: make(chan struct{}), run: make(chan struct{})}
 	tk := idleTalk(t, nil, Config{
@@ -105,10 +105,10 @@ func TestREQ002REQ003StartWaitsForTheMicrophone(t *testing.T) {
 	}
 }
 
-// TestREQ010ATurnNamesItsCauses follows one turn of a live daemon: each transition
-// has its cause (REQ-010), Speaking comes after the first audio (REQ-006), waiting is
-// shown as such (GUD-003), a second start is refused (CON-002), and the last
-// transitions are remembered (CON-003).
+// TestREQ010ATurnNamesItsCauses follows one turn of a live daemon: each transition has
+// its cause (REQ-010), Speaking follows the first audio (REQ-006), waiting is shown as
+// such (GUD-003), a second start is refused (CON-002), and the last transitions are
+// kept (CON-003).
 func TestREQ010ATurnNamesItsCauses(t *testing.T) {
 	tk := newTalk(t, nil)
 	refused := make(chan csm.Code, 1)
@@ -146,8 +146,8 @@ func TestREQ010ATurnNamesItsCauses(t *testing.T) {
 	}
 }
 
-// TestAC007RapidTurnsLive: two questions in a row are answered in their order, each
-// in a turn of its own, with Listening between them.
+// TestAC007RapidTurnsLive: two questions in a row are answered in order, each in its
+// own turn, with Listening between them.
 func TestAC007RapidTurnsLive(t *testing.T) {
 	tk := newTalk(t, nil)
 	tk.limit = 10 * time.Second
@@ -176,9 +176,8 @@ func TestAC007RapidTurnsLive(t *testing.T) {
 	}
 }
 
-// TestGUD004EverythingTwiceLive: "state transitions are idempotent". Whatever the
-// devices and the service report, they report twice, and the conversation goes like
-// any other.
+// TestGUD004EverythingTwiceLive: "state transitions are idempotent". Every report of
+// the devices and the service arrives twice, and the conversation is unaffected.
 func TestGUD004EverythingTwiceLive(t *testing.T) {
 	m := &mouth{}
 	tk := idleTalk(t, nil, Config{
@@ -205,9 +204,9 @@ func TestGUD004EverythingTwiceLive(t *testing.T) {
 }
 
 // TestREQ008DiagnosticsHoldEverything: "pausing timers and audio services without
-// losing context". Diagnostics come in the middle of the wait for an answer and last
-// longer than all of it; nothing that is said meanwhile is listened to, and the wait
-// has the rest of its time afterwards. What was asked can be asked again.
+// losing context". Diagnostics start during the wait for an answer and last longer than
+// the whole wait. Speech meanwhile is ignored, and the wait then has the rest of its
+// time. The question can be asked again.
 func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
 	const threshold = 2 * time.Second
 	m, tape := &mouth{}, newTape("these are the words")
@@ -255,7 +254,7 @@ func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
 	}
 }
 
-// safeBuffer takes a log from several goroutines.
+// safeBuffer collects a log from several goroutines.
 type safeBuffer struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -267,8 +266,8 @@ func (b *safeBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// TestSEC001TheLiveLogHoldsNoWords: the log of a conversation, at its most talkative,
-// is JSON (GUD-002) and holds nothing that was said.
+// TestSEC001TheLiveLogHoldsNoWords: the log of a conversation, at its most verbose
+// level, is JSON (GUD-002) and contains nothing that was said.
 func TestSEC001TheLiveLogHoldsNoWords(t *testing.T) {
 	var text safeBuffer
 	log := zerolog.New(&text).Level(zerolog.TraceLevel)

@@ -21,7 +21,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// refusing is a service that refuses every request, and notes when it was asked.
+// refusing is a service that refuses every request and records the times.
 type refusing struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -72,7 +72,7 @@ func dialTo(t *testing.T, r *refusing) *talk {
 	return tk
 }
 
-// A service that asks to come back later is not asked before.
+// A service that asks for a delay is not dialled earlier.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	r := refuse(t, http.StatusTooManyRequests, "2", `{"error":{"code":"rate_limit_exceeded"}}`)
 	tk := dialTo(t, r)
@@ -88,8 +88,8 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	}
 }
 
-// A pause that is longer than the conversation may take to start is not waited
-// for: the user is told at once.
+// A delay longer than the conversation's start timeout is not waited for: the user is
+// told at once.
 func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	r := refuse(t, http.StatusTooManyRequests, "3600", `{"error":{"code":"rate_limit_exceeded"}}`)
 	began := time.Now()
@@ -105,7 +105,7 @@ func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	}
 }
 
-// What only the user can change is fatal at once, and called by its name: the
+// A failure that only the user can fix is fatal at once and has its specific code: the
 // remediation, the end, and nothing of the key (AC-006, SEC-003).
 func TestRefusalsThatRetryingCannotHelp(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -143,7 +143,7 @@ func TestRefusalsThatRetryingCannotHelp(t *testing.T) {
 	}
 }
 
-// What a dial may fail with is known to the core and has words on the wire.
+// Every failure of a dial is known to the core and has text on the wire.
 func TestEveryDialFailureHasItsWords(t *testing.T) {
 	for _, code := range []string{
 		realtime.CodeAuthentication, realtime.CodeCredentialsMissing, realtime.CodeConnectionFailed, realtime.CodeConnectTimeout,

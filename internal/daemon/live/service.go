@@ -23,21 +23,21 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// service provides something to connect to: a provider with a credential, or
-// the embedded server.
+// service is the endpoint to connect to: a provider with a credential, or the embedded
+// server.
 type service struct {
 	w   *World
 	q   *daemon.Queue
 	ctx context.Context
 	end context.CancelFunc
 
-	watch sync.WaitGroup // of engines that load
+	watch sync.WaitGroup // of engines that are loading
 
-	replaced atomic.Bool // the user was told that another engine hears
+	replaced atomic.Bool // the user was told that another engine does the recognition
 	// turnEndLost: the user was told that the end-of-turn model failed.
 	turnEndLost atomic.Bool
-	announced   string // what the user was told of what is missing; of the queue
-	// networks are those on which no media passes, as far as that is known.
+	announced   string // last announcement of missing capabilities; used by the queue only
+	// networks are those known to block media.
 	networks realtime.Networks
 
 	mu      sync.Mutex
@@ -51,9 +51,9 @@ type localServer struct {
 	base   string
 	key    string
 	served chan error
-	err    error // why it does not run
+	err    error // why it is not running
 	ears   ears
-	// transcriber hears behind it; nil where the engines of this machine do.
+	// transcriber is the recogniser behind it; nil if the local engines are used.
 	transcriber *hosted.Transcriber
 }
 
@@ -87,8 +87,8 @@ func (s *service) activate(instance uint32) {
 	})
 }
 
-// credentialCode is what the core is told about a credential that was not found. A
-// service may refuse it for a reason that the core does not know.
+// credentialCode returns the core's code for a missing credential. A service may refuse
+// one for a reason that the core does not know.
 func credentialCode(err error) csm.Code {
 	var e *realtime.Error
 	switch {
@@ -101,8 +101,8 @@ func credentialCode(err error) csm.Code {
 	}
 }
 
-// watchEngines ends the session where an engine of the embedded server turns out
-// to be missing. They load while the conversation is already being prepared.
+// watchEngines ends the session if an engine of the embedded server turns out to be
+// missing. The engines load while the conversation is already being prepared.
 func (s *service) watchEngines(instance uint32) {
 	ready, server := make(chan error, 1), s.local.server
 	go func() { ready <- server.Ready() }()
@@ -126,7 +126,7 @@ func (s *service) deactivate(instance uint32) {
 	s.q.Do(func() { s.w.port.Post(csm.SessionClosed{Instance: instance}) })
 }
 
-// credential finds the secret of a provider.
+// credential returns the secret of a provider.
 func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime.Credential, error) {
 	if p == protocol.ProviderLocal {
 		s.mu.Lock()
@@ -142,7 +142,7 @@ func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime
 	return s.w.cfg.Credentials(ctx, p)
 }
 
-// dialConfig is how to reach the service that the settings name.
+// dialConfig returns the dial configuration of the service that the settings name.
 func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	of := set.SessionWith()
 	cfg := realtime.Config{
@@ -153,7 +153,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
 	if _, voice, _ := voiceWire(set); voice.Wire == provider.Realtime {
-		cfg.Voice = set.Voice.Name // a session refuses a name that it does not know
+		cfg.Voice = set.Voice.Name // a session rejects unknown names
 	}
 	if of == protocol.ProviderLocal {
 		s.mu.Lock()
@@ -179,8 +179,8 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	return cfg, nil
 }
 
-// spokenLanguage is the language of a BCP 47 tag as services take it: without
-// region or script. "" has them detect it.
+// spokenLanguage reduces a BCP 47 tag to what services accept, without region or
+// script. "" lets them detect the language.
 func spokenLanguage(tag string) string {
 	if tag == "" {
 		return ""
@@ -189,7 +189,7 @@ func spokenLanguage(tag string) string {
 	return base.String()
 }
 
-// turnDetection is what a turn mode means on the realtime wire.
+// turnDetection maps a turn mode to the realtime wire.
 func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
 	server := realtime.TurnDetection{
 		Type: realtime.ServerVAD, Threshold: set.Threshold, PrefixPadding: set.PrefixPadding, Silence: set.Silence,
@@ -197,7 +197,7 @@ func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
 	switch set.Mode {
 	case protocol.TurnPushToTalk:
 		return realtime.TurnDetection{Type: realtime.NoDetection}
-	// With a phrase, pauses part utterances and end no turn: that is the core's.
+	// With a phrase, pauses separate utterances but do not end a turn: the core does.
 	case protocol.TurnPatient:
 		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessLow}
 	case protocol.TurnAutomatic:
@@ -207,8 +207,8 @@ func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
 	}
 }
 
-// startLocal starts the embedded server with the ears that the settings choose, unless
-// it runs with them. It runs on the service's queue.
+// startLocal starts the embedded server with the recogniser that the settings select,
+// unless it already runs with it. It runs on the service's queue.
 func (s *service) startLocal(set protocol.Settings) error {
 	s.mu.Lock()
 	running := s.local
@@ -260,12 +260,12 @@ func (s *service) serve(l *localServer) error {
 	return nil
 }
 
-// abandoned is what closed daemons left to load. A process that ends does not wait for
-// it; tests do.
+// abandoned tracks engines still loading in closed daemons. A process that exits does
+// not wait for them; tests do.
 var abandoned sync.WaitGroup
 
-// shut does not wait for engines that load, which nothing can stop: the server closes
-// them when they are there.
+// shut does not wait for engines that are loading, because loading cannot be
+// interrupted. The server closes them when they are ready.
 func (s *service) shut() error {
 	s.end()
 	s.q.Close()

@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// TestCredentialCodesAreKnownToTheCore: a code of a service that the core does not
-// know would be refused by the journal and shown as an internal error.
+// TestCredentialCodesAreKnownToTheCore: the journal would refuse a service's code that
+// the core does not know, and it would be shown as an internal error.
 func TestCredentialCodesAreKnownToTheCore(t *testing.T) {
 	for err, want := range map[error]csm.Code{
 		errors.New("no key"): csm.CodeCredentialsMissing,

@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// How the user is transcribed comes from the settings, for each provider.
+// The transcription settings reach the service, for each provider.
 func TestTranscriptionSettingsReachTheService(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Endpoint, set.Deployment = "https://example.test", "our-realtime"
@@ -41,8 +41,8 @@ func TestTranscriptionSettingsReachTheService(t *testing.T) {
 	}
 }
 
-// The voice of another provider or wire is not asked of the session, which would refuse a
-// name that it does not know.
+// The session is not given a voice of another provider or wire, because it would reject
+// the unknown name.
 func TestTheSessionHasItsOwnVoice(t *testing.T) {
 	s := newService(&World{})
 	t.Cleanup(func() {
@@ -69,8 +69,8 @@ func TestTheSessionHasItsOwnVoice(t *testing.T) {
 	}
 }
 
-// With a phrase the service still parts what is said into utterances: the core
-// waits for the one that ends with it. Only the key needs no detection.
+// With a phrase, the service still splits speech into utterances: the core waits for
+// the one that ends with the phrase. Only push-to-talk needs no detection.
 func TestTurnModesOnTheRealtimeWire(t *testing.T) {
 	for mode, want := range map[string]realtime.TurnDetection{
 		protocol.TurnAutomatic:  {Type: realtime.SemanticVAD, Eagerness: protocol.EagernessAuto},

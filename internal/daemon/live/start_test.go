@@ -20,7 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// gatedMouth is a microphone that notes whether it ran while a gate was closed.
+// gatedMouth is a microphone that records whether it ran while a gate was closed.
 type gatedMouth struct {
 	mouth
 	open  *atomic.Bool
@@ -34,7 +34,8 @@ func (m *gatedMouth) Run(ctx context.Context, deliver func(int64, *audio.Frame))
 	return m.mouth.Run(ctx, deliver)
 }
 
-// recordedMouth is a recording that notes where the conversation is when it begins.
+// recordedMouth is a recording that records the state of the conversation when it
+// begins.
 type recordedMouth struct {
 	mouth
 	phase func() csm.Phase
@@ -48,8 +49,9 @@ func (m *recordedMouth) Run(ctx context.Context, deliver func(int64, *audio.Fram
 	return m.mouth.Run(ctx, deliver)
 }
 
-// TestARecordingBeginsAtListening: what it says while the conversation is prepared
-// would be lost. The service answers late, when the microphone is long ready.
+// TestARecordingBeginsAtListening: what it says while the conversation is being
+// prepared would be lost. The service answers late, when the microphone has long been
+// ready.
 func TestARecordingBeginsAtListening(t *testing.T) {
 	gate := make(chan struct{})
 	unlock := sync.OnceFunc(func() { close(gate) })
@@ -90,7 +92,7 @@ func TestARecordingBeginsAtListening(t *testing.T) {
 }
 
 // TestTheConnectionIsDialledWhileDetectorsLoad: a start opens the devices and dials
-// without waiting for the detectors, and hears nothing before they are there.
+// without waiting for the detectors, and hears nothing before they are loaded.
 func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
 	gate := make(chan struct{})
 	var open atomic.Bool
@@ -102,7 +104,7 @@ func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
 		Speed:    speed,
 		Detector: func() (vad.Detector, error) { <-gate; return detector() },
 	})
-	t.Cleanup(unlock) // before the daemon is closed, which waits for what loads
+	t.Cleanup(unlock) // before the daemon is closed, which waits for loading detectors
 	tk.d.Post(csm.UserStart{})
 	limit := time.After(10 * time.Second)
 	for ready := false; !ready; {
@@ -123,8 +125,8 @@ func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
 	}
 }
 
-// TestEndingDoesNotWaitForWhatLoads: whoever leaves while the engines and detectors
-// load is not held up by them; what is loaded afterwards is closed.
+// TestEndingDoesNotWaitForWhatLoads: ending a conversation does not wait for engines
+// and detectors that are loading; they are closed once they are loaded.
 func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 	gate := make(chan struct{})
 	unlock := sync.OnceFunc(func() { close(gate) })
@@ -147,14 +149,14 @@ func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 	})
 	tk.d.Post(csm.UserStart{})
 	tk.want(protocol.StatePreparing)
-	for range 2 { // the recogniser, and the first detector
+	for range 2 { // the recogniser and the first detector
 		select {
 		case <-loading:
 		case <-time.After(patience):
 			t.Fatal("nothing loads")
 		}
 	}
-	const soon = 700 * time.Millisecond // what the daemon has for it, of two seconds in all
+	const soon = 700 * time.Millisecond // the daemon's share of two seconds in total
 	begin := time.Now()
 	tk.d.Post(csm.UserStop{})
 	tk.want(protocol.StateTerminating, protocol.StateIdle)

@@ -40,13 +40,13 @@ type talk struct {
 	tools  []protocol.ToolParams
 	lives  []protocol.SessionParams
 	news   chan struct{}
-	events chan csm.Event // of the world
+	events chan csm.Event // of the World
 	read   int            // of states
 	dry    bool           // playback waits for the engine
-	limit  time.Duration  // of each wait; patience where it is 0
-	twice  atomic.Bool    // every event of the world comes twice
+	limit  time.Duration  // of each wait; 0 means patience
+	twice  atomic.Bool    // every World event is delivered twice
 	uses   []usage.Use    // that were recorded
-	marks  []mark         // every state, and every event of the world, when it came
+	marks  []mark         // every state and World event, with its time
 }
 
 func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
@@ -61,7 +61,7 @@ func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 	return tk
 }
 
-// newTalkOver begins a conversation over the devices of cfg.
+// newTalkOver begins a conversation on the devices of cfg.
 func newTalkOver(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
 	t.Helper()
 	tk := idleTalk(t, change, cfg)
@@ -70,14 +70,15 @@ func newTalkOver(t *testing.T, change func(*protocol.Settings), cfg Config) *tal
 	return tk
 }
 
-// idleTalk is a daemon over the devices of cfg that has no conversation yet.
+// idleTalk is a daemon on the devices of cfg without a conversation.
 func idleTalk(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
 	t.Helper()
 	agent := &answers{send: says("Here is the answer.")}
 	return talkTo(t, agent, agent, change, cfg)
 }
 
-// talkTo is a daemon whose adapter is the agent, or one with more abilities around it.
+// talkTo is a daemon whose adapter is the agent, or one around it with more
+// capabilities.
 func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*protocol.Settings), cfg Config) *talk {
 	t.Helper()
 	if _, err := os.Stat(recordings); err != nil {
@@ -110,7 +111,7 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 				}
 				select {
 				case tk.events <- e:
-				default: // a test that looks at events is not that long
+				default: // dropped; tests that read events are too short to get here
 				}
 			}
 			used := p.Used
@@ -133,7 +134,7 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 		if err := <-finished; err != nil {
 			t.Errorf("closing: %v", err)
 		}
-		// 000.4.1: at most one answer is being made at a time, in every test.
+		// 000.4.1: at most one answer is in progress at a time, in every test.
 		if agent.most > 1 {
 			t.Errorf("%d requests were under way at a time", agent.most)
 		}
@@ -170,8 +171,8 @@ func (tk *talk) notify(_ string, params any) {
 	}
 }
 
-// state notes a state. Whether playback waits for the engine in the middle of an answer
-// depends on how busy the machine is, so that is left out. It needs mu.
+// state records a state. It skips underruns, because whether playback waits for the
+// engine in the middle of an answer depends on the machine's load. The caller holds mu.
 func (tk *talk) state(p protocol.StateParams) {
 	resumed := tk.dry && p.State == protocol.StateSpeaking
 	if tk.dry = p.Cause == protocol.CauseTTSUnderrun; !tk.dry && !resumed {
@@ -179,7 +180,7 @@ func (tk *talk) state(p protocol.StateParams) {
 	}
 }
 
-// mark is when something happened.
+// mark is the time of an occurrence.
 type mark struct {
 	what string
 	at   time.Time
@@ -191,7 +192,7 @@ func (tk *talk) mark(what string) {
 	tk.marks = append(tk.marks, mark{what, time.Now()})
 }
 
-// took is how long it took each time from one mark to the first of another after it.
+// took returns the durations from each mark from to the next mark to.
 func (tk *talk) took(from, to string) (times []time.Duration) {
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
@@ -208,7 +209,7 @@ func (tk *talk) took(from, to string) (times []time.Duration) {
 	return times
 }
 
-// patience is how long to wait for anything.
+// patience returns the limit of a wait.
 func (tk *talk) patience() time.Duration {
 	if tk.limit == 0 {
 		return patience
@@ -235,7 +236,7 @@ func (tk *talk) next() protocol.StateParams {
 	}
 }
 
-// want waits for the next states, in this order and no others between but underruns.
+// want waits for the next states, in this order, with only underruns in between.
 func (tk *talk) want(states ...protocol.State) {
 	tk.t.Helper()
 	for _, want := range states {
@@ -245,7 +246,7 @@ func (tk *talk) want(states ...protocol.State) {
 	}
 }
 
-// ended waits for the end of a turn, which is told after the state that it leads to.
+// ended waits for the end of a turn, which is published after the resulting state.
 func (tk *talk) ended() protocol.TurnParams {
 	tk.t.Helper()
 	limit := time.After(patience)
@@ -275,7 +276,7 @@ func (tk *talk) sendText(text string) {
 	}
 }
 
-// answered wants a whole turn up to its first word.
+// answered waits for a whole turn up to its first word.
 func (tk *talk) answered() {
 	tk.t.Helper()
 	tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot, protocol.StateProcessing, protocol.StateSpeaking)

@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// used records what a session reports. Behind the embedded server another service may
-// hear: the seconds of audio are then that one's.
+// used records the usage that a session reports. Behind the embedded server, another
+// service may do the recognition; the seconds of audio then count for that service.
 func (s *service) used(set protocol.Settings, model, transcription string, u realtime.Usage) {
 	if s.w.port.Used == nil {
 		return
@@ -31,7 +31,7 @@ func (s *service) used(set protocol.Settings, model, transcription string, u rea
 	s.w.port.Used(use)
 }
 
-// countSpeech records what a voice that reads by requests was used for: such a service
+// countSpeech records the usage of a voice that is driven by requests. Such a service
 // reports nothing, so its audio is measured.
 func (s *service) countSpeech(set protocol.Settings, model string, speak hosted.Speaker) hosted.Speaker {
 	return func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {

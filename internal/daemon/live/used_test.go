@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// usesOf sums up what was recorded of a provider and model.
+// usesOf sums up the recorded usage of a provider and model.
 func (tk *talk) usesOf(provider, model string) (sum usage.Use, n int) {
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
@@ -22,8 +22,9 @@ func (tk *talk) usesOf(provider, model string) (sum usage.Use, n int) {
 	return sum, n
 }
 
-// What is heard and read by requests counts for the service that did: the seconds of the
-// user's voice, and of its own with the characters of the text.
+// Recognition and speech by requests count for the service that did the work: the
+// seconds of the user's voice, and those of its own voice with the characters of the
+// text.
 func TestUsageOfEarsAndVoice(t *testing.T) {
 	_, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
@@ -42,7 +43,7 @@ func TestUsageOfEarsAndVoice(t *testing.T) {
 	}
 }
 
-// The engines of this machine report seconds too, and cost nothing.
+// The local engines also report seconds, and cost nothing.
 func TestUsageOfThisMachine(t *testing.T) {
 	tk := talkWith(t, "Here is the answer.", nil)
 	tk.mouth.say(t, sentence)

@@ -17,44 +17,44 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// slowestSpeech is where the estimate of a segment's length begins, in samples
-// per character at rate 1: nine characters a second, slower than any voice.
+// slowestSpeech is the initial estimate of a segment's length, in samples per character
+// at rate 1: nine characters a second, slower than any voice.
 const slowestSpeech = audio.SampleRate / 9
 
-// cursorFrames is how many rendered frames a cursor stands for: 100 ms.
+// cursorFrames is how many frames are rendered per cursor: 100 ms.
 const cursorFrames = 10
 
-// voice is the assistant's: segments go to the service, and their audio from
+// voice is the assistant's voice: segments go to the service, and their audio goes from
 // there to the player.
 type voice struct {
 	w      *World
 	player *audio.Player
 
-	frames   int // rendered since the last cursor; of the sink's goroutine
+	frames   int // rendered since the last cursor; used by the sink's goroutine only
 	rate     rate
 	warned   atomic.Bool // the user was told that the service paraphrases
 	replaced atomic.Bool // the user was told that another engine speaks
-	// underruns counts the holes in answers that came too late.
+	// underruns counts gaps in answers whose audio arrived too late.
 	underruns atomic.Int64
-	// paraphrased is the call whose session did, until another voice reads.
+	// paraphrased is the call whose session paraphrased, until another voice reads.
 	paraphrased atomic.Pointer[call]
-	due         chan struct{} // holds one: a cursor is to be posted
+	due         chan struct{} // capacity 1; a cursor is due
 	quit        chan struct{}
 	stopped     chan struct{}
 
 	mu      sync.Mutex
-	pieces  map[audio.SegmentID]*piece // that were not heard to their end
-	pace    float64                    // the slowest segment so far at rate 1, in samples per character
+	pieces  map[audio.SegmentID]*piece // not yet heard to the end
+	pace    float64                    // slowest segment so far at rate 1, in samples per character
 	learned bool
 }
 
-// piece is a segment on its way to the user's ear.
+// piece is a segment that has not been fully heard.
 type piece struct {
 	chars   int64
 	rate    float64
 	said    realtime.Segment
-	written int64 // samples that the player took
-	ended   bool  // they are all
+	written int64 // samples accepted by the player
+	ended   bool  // written is final
 }
 
 func newVoice(w *World) *voice {
@@ -67,8 +67,8 @@ func newVoice(w *World) *voice {
 	return v
 }
 
-// rendered counts a frame that the sink took. It runs on the sink's goroutine,
-// takes no lock and never waits: a cursor that comes too fast is left out.
+// rendered counts a frame that the sink took. It runs on the sink's goroutine, takes no
+// lock and never blocks: if cursors are due too fast, one is skipped.
 func (v *voice) rendered() {
 	if v.frames++; v.frames < cursorFrames {
 		return
@@ -80,7 +80,7 @@ func (v *voice) rendered() {
 	}
 }
 
-// follow posts where playback is, whenever that has changed.
+// follow posts the playback position whenever it changed.
 func (v *voice) follow() {
 	defer close(v.stopped)
 	for last := (csm.SpeechCursor{}); ; {
@@ -96,14 +96,14 @@ func (v *voice) follow() {
 	}
 }
 
-// cursor is where playback is, and how much more there is to be heard.
+// cursor returns the playback position and how much is left to play.
 func (v *voice) cursor() csm.SpeechCursor {
 	seg, played := v.player.Cursor()
 	now := csm.SpeechCursor{Gen: seg.Gen, Seq: seg.Seq, Played: played}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.pieces[seg]
-	if p == nil { // heard to its end, which was said
+	if p == nil { // it was heard to the end, which has been reported
 		return csm.SpeechCursor{}
 	}
 	if p.ended {
@@ -140,8 +140,8 @@ func (v *voice) speak(e csm.Speak) {
 	}
 }
 
-// readAloud has the own voice of a call read, where the session paraphrased: as soon as
-// nothing of the session is left to be heard.
+// readAloud switches a call whose session paraphrased to its separate voice, as soon as
+// the session's audio has been played.
 func (v *voice) readAloud(c *call) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -150,9 +150,9 @@ func (v *voice) readAloud(c *call) {
 	}
 }
 
-// takeOver has the session speak a segment that the own voice of a call failed at, and
-// those behind it, and tells the user. It says no where something of the segment was
-// heard, which would be heard twice.
+// takeOver lets the session speak a segment that a call's separate voice failed on, and
+// the segments after it, and tells the user. It returns false if part of the segment
+// was heard, which would then be repeated.
 func (v *voice) takeOver(c *call, failed audio.SegmentID, code string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -161,7 +161,7 @@ func (v *voice) takeOver(c *call, failed audio.SegmentID, code string) bool {
 	}
 	v.w.cfg.Log.Warn().Str("reason", code).Msg("the voice failed; the session speaks from now on")
 	v.w.port.Warn(protocol.CodeVoiceReplaced, v.w.because(&realtime.Error{Code: code}))
-	c.voice.own.CancelSpeech(failed.Gen) // what waits behind it is spoken here, too
+	c.voice.own.CancelSpeech(failed.Gen) // the segments queued after it are also spoken here
 	slowest, fastest := c.voice.Speeds()
 	rest := slices.SortedFunc(maps.Keys(v.pieces), func(a, b audio.SegmentID) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, seg := range rest {
@@ -176,7 +176,7 @@ func (v *voice) takeOver(c *call, failed audio.SegmentID, code string) bool {
 	return true
 }
 
-// flush silences every generation before gen: here at once, then at the service.
+// flush silences every generation before gen: locally at once, then at the service.
 func (v *voice) flush(gen uint32) {
 	v.player.Flush(gen)
 	if c := v.w.link.live.Load(); c != nil {
@@ -184,8 +184,7 @@ func (v *voice) flush(gen uint32) {
 	}
 }
 
-// audio takes what was decoded. What does not fit, or is not wanted any more, is
-// dropped.
+// audio takes decoded audio. It drops what does not fit or is no longer wanted.
 func (v *voice) audio(seg audio.SegmentID, pcm []int16) {
 	err := v.player.Write(seg, pcm)
 	if errors.Is(err, audio.ErrFull) {
@@ -214,9 +213,9 @@ func (v *voice) failed(seg audio.SegmentID, code string) {
 	v.w.port.Post(csm.SpeechFailed{Gen: seg.Gen, Seq: seg.Seq, Code: csm.CodeSpeechFailed})
 }
 
-// mismatched reports a segment that the service spoke in other words than those
-// of the text, and tells the user once a conversation. From then on a voice that reads
-// word for word speaks, where there is one.
+// mismatched reports a segment that the service spoke in different words, and tells the
+// user once per conversation. From then on a voice that reads word for word is used, if
+// there is one.
 func (v *voice) mismatched(c *call, seg audio.SegmentID) {
 	v.paraphrased.Store(c)
 	v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("the service did not read the text as it is written")
@@ -225,8 +224,7 @@ func (v *voice) mismatched(c *call, seg audio.SegmentID) {
 	}
 }
 
-// played turns what the player says into events. It runs on the player's
-// goroutine.
+// played turns the player's reports into events. It runs on the player's goroutine.
 func (v *voice) played(e audio.PlayerEvent) {
 	gen, seq := e.Seg.Gen, e.Seg.Seq
 	switch e.Kind {
@@ -235,7 +233,7 @@ func (v *voice) played(e audio.PlayerEvent) {
 	case audio.SegmentPlayed:
 		v.learn(e)
 		v.w.port.Post(csm.SpeechPlayed{Gen: gen, Seq: seq})
-	case audio.Paused: // from here it continues, or this is what was heard of it
+	case audio.Paused: // playback continues here, or this much was heard
 		v.w.port.Post(csm.SpeechCursor{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
 	case audio.Drained:
 		v.w.port.Post(csm.SpeechDrained{Gen: gen, Seq: seq})
@@ -249,20 +247,20 @@ func (v *voice) played(e audio.PlayerEvent) {
 	}
 }
 
-// output reports where the player's output fell silent, or sounds again. A frame
-// is in the output from when it is rendered.
+// output reports where the player's output fell silent or has audio again. A frame is
+// in the output from the moment it is rendered.
 func (v *voice) output(e audio.PlayerEvent) {
 	ago := audio.Duration(v.player.Rendered() - audio.FrameSamples - e.At)
 	v.w.port.Output(daemon.Output{Silent: e.Kind == audio.Silenced, Pos: e.At, Ago: ago})
 }
 
-// learn notes how slowly a segment was spoken that was heard to its end.
+// learn records the pace of a segment that was heard to the end.
 func (v *voice) learn(e audio.PlayerEvent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.pieces[e.Seg]
 	delete(v.pieces, e.Seg)
-	if p == nil || p.chars < 8 { // too short to tell a pace by
+	if p == nil || p.chars < 8 { // too short to measure a pace
 		return
 	}
 	if pace := float64(e.Of) / float64(p.chars) * p.rate; !v.learned || pace > v.pace {
@@ -270,9 +268,9 @@ func (v *voice) learn(e audio.PlayerEvent) {
 	}
 }
 
-// length is how long the segment is that a pause or a flush cut, in samples.
-// While its end has not arrived, it is taken to be as slow as the slowest one so
-// far, so that what counts as heard is rounded down.
+// length returns the length, in samples, of a segment that a pause or flush cut. Until
+// its end has arrived, it is estimated at the slowest pace so far, so that the heard
+// portion is rounded down.
 func (v *voice) length(e audio.PlayerEvent) int64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()

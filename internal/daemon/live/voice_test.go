@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// deaf is a voice whose loudspeaker is the test.
+// deaf is a voice whose speaker is the test.
 func deaf(t *testing.T) (v *voice, posted chan csm.Event) {
 	t.Helper()
 	posted = make(chan csm.Event, 64)
@@ -31,7 +31,7 @@ func deaf(t *testing.T) (v *voice, posted chan csm.Event) {
 	return v, posted
 }
 
-// next is the next event of a kind.
+// next returns the next event of a kind.
 func next(t *testing.T, posted <-chan csm.Event, kind csm.Kind) csm.Event {
 	t.Helper()
 	late := time.After(10 * time.Second)
@@ -47,8 +47,8 @@ func next(t *testing.T, posted <-chan csm.Event, kind csm.Kind) csm.Event {
 	}
 }
 
-// A tenth of a second of sound brings one cursor, with what is known of the
-// segment; silence brings none.
+// A tenth of a second of audio posts one cursor, with what is known about the segment;
+// silence posts none.
 func TestCursorTenTimesASecond(t *testing.T) {
 	v, posted := deaf(t)
 	seg := audio.SegmentID{Gen: 1, Seq: 1}
@@ -85,7 +85,7 @@ func TestCursorTenTimesASecond(t *testing.T) {
 	for range 5 * cursorFrames { // silence
 		render()
 	}
-	v.due <- struct{}{} // is taken when the one before was
+	v.due <- struct{}{} // accepted once the previous one was taken
 	v.due <- struct{}{}
 	v.due <- struct{}{}
 	for len(posted) > 0 {
@@ -95,7 +95,7 @@ func TestCursorTenTimesASecond(t *testing.T) {
 	}
 }
 
-// A service that paraphrases is reported once a conversation, and fails nothing.
+// A service that paraphrases is reported once per conversation, and nothing fails.
 func TestMismatchIsAWarningOnceAConversation(t *testing.T) {
 	var warned []protocol.ErrorCode
 	w := &World{cfg: Config{Log: zerolog.Nop()}, port: daemon.Port{

@@ -7,23 +7,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// volume is how loud the assistant speaks in a conversation: 1 as it is synthesised.
+// volume is the assistant's volume in a conversation; 1 leaves the synthesis unchanged.
 type volume struct {
 	inner func(*audio.Frame)
-	bits  atomic.Uint64 // of the factor; 0 for 1
+	bits  atomic.Uint64 // bits of the factor; 0 means 1
 }
 
-// SetVolume has the assistant speak louder or more quietly, until the conversation ends.
+// SetVolume changes the assistant's volume until the conversation ends.
 func (w *World) SetVolume(volume float64) { w.volume.bits.Store(math.Float64bits(volume)) }
 
-// forget ends what holds for a conversation.
+// forget drops the volume of the conversation.
 func (v *volume) forget() { v.bits.Store(0) }
 
-// knee is the level from which on loud speech is compressed, so that it is not clipped.
+// knee is the level above which amplified speech is compressed to avoid clipping.
 const knee = 0.7 * math.MaxInt16
 
-// render fills f with the inner function. It is the device's side: it takes no lock and
-// allocates nothing.
+// render fills f with the inner function. It runs in the device callback: it takes no
+// lock and does not allocate.
 func (v *volume) render(f *audio.Frame) {
 	v.inner(f)
 	bits := v.bits.Load()
@@ -36,7 +36,7 @@ func (v *volume) render(f *audio.Frame) {
 	}
 }
 
-// louder bounds a sample: above the knee it comes ever closer to full scale.
+// louder limits a sample: above the knee it approaches full scale asymptotically.
 func louder(s float64) int16 {
 	const room = math.MaxInt16 - knee
 	over := math.Abs(s) - knee
@@ -46,14 +46,14 @@ func louder(s float64) int16 {
 	return int16(math.Copysign(knee+room*over/(over+room), s))
 }
 
-// silencer drops all speech while it is on. The player's clock runs on, so captions and
-// what counts as heard keep the pace of speech.
+// silencer drops all speech while it is on. The player's clock keeps running, so
+// captions and what counts as heard advance with the speech.
 type silencer struct {
 	inner func(*audio.Frame)
 	on    atomic.Bool
 }
 
-// render is the device's side: it takes no lock and allocates nothing.
+// render runs in the device callback: it takes no lock and does not allocate.
 func (s *silencer) render(f *audio.Frame) {
 	s.inner(f)
 	if s.on.Load() {

@@ -6,7 +6,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Louder and softer scale the voice; the loudest is not clipped, and silence stays.
+// Louder and softer scale the voice; the loudest samples are not clipped, and silence
+// stays silent.
 func TestVolumeScalesWithoutClipping(t *testing.T) {
 	level := int16(0)
 	w := &World{}
@@ -49,8 +50,8 @@ func TestVolumeScalesWithoutClipping(t *testing.T) {
 	}
 }
 
-// Silence drops speech only while it is on, and asks the player all the same: its clock
-// must run.
+// The silencer drops speech only while it is on, and still pulls from the player,
+// because its clock must run.
 func TestSilencerKeepsThePlayersClock(t *testing.T) {
 	rendered := 0
 	s := &silencer{inner: func(f *audio.Frame) {

@@ -15,12 +15,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// waits is what follows the name of a window that has the microphone only to listen
-// for its wake phrase. A conversation of another window goes before it, unasked.
+// waits is appended to the name of a window that holds the microphone only to listen
+// for its wake phrase. A conversation in another window preempts it without asking.
 const waits = " (waits for its wake phrase)"
 
-// How long it is until the microphone is tried again that another window has. One
-// that cannot be opened is tried less often each time, since that costs more.
+// Delays before the microphone is tried again. If another window holds it, the delay is
+// constant; if it cannot be opened, it grows, since an attempt costs more.
 const (
 	wakeRetry    = time.Second
 	wakeRetryMax = 30 * time.Second
@@ -33,26 +33,26 @@ type Spotter interface {
 	Close() error
 }
 
-// waker listens for the phrase that begins a conversation, while there is none and
-// the settings want it. What it hears goes to the spotter and nowhere else; it
-// holds the microphone's lease meanwhile, as that what it is.
+// waker listens for the phrase that begins a conversation, outside of conversations and
+// if the settings enable it. Its audio goes to the spotter only. Meanwhile it holds the
+// microphone's lease and is marked as a waker there.
 //
-// Its methods run on the devices' queue, so that it never has the microphone while
-// a conversation does.
+// Its methods run on the devices' queue, so that it never holds the microphone during a
+// conversation.
 type waker struct {
 	w      *World
-	busy   bool // a conversation is under way
+	busy   bool // a conversation is in progress
 	muted  bool
 	set    protocol.Settings
-	cancel context.CancelFunc // nil while nothing listens
+	cancel context.CancelFunc // nil while it is not listening
 	done   chan struct{}      // closed when the last goroutine has ended
 
-	mic sync.Mutex // held while the microphone is open, or is being opened
+	mic sync.Mutex // held while the microphone is open or being opened
 	hot atomic.Bool
 
-	// Of the goroutine; of the queue while there is none.
+	// Used by the goroutine, or by the queue while there is none.
 	spotter Spotter
-	phrase  string // of spotter
+	phrase  string // that the spotter listens for
 }
 
 func newWaker(w *World) *waker {
@@ -61,7 +61,7 @@ func newWaker(w *World) *waker {
 	return &waker{w: w, done: done}
 }
 
-// configure takes other settings.
+// configure applies changed settings.
 func (k *waker) configure(set protocol.Settings) {
 	same := k.set.Wake == set.Wake && k.set.Audio.InputDevice == set.Audio.InputDevice
 	k.set = set
@@ -75,13 +75,14 @@ func (k *waker) configure(set protocol.Settings) {
 	k.listen()
 }
 
-// conversation says that one begins, and returns when the microphone is free.
+// conversation handles the beginning of a conversation, and returns when the microphone
+// is free.
 func (k *waker) conversation() {
 	k.busy = true
 	k.halt()
 }
 
-// mute closes the microphone while it is muted: nothing could be heard.
+// mute closes the microphone while it is muted, since nothing could be heard.
 func (k *waker) mute(muted bool) {
 	k.muted = muted
 	if muted {
@@ -90,13 +91,13 @@ func (k *waker) mute(muted bool) {
 	k.listen()
 }
 
-// over says that there is none any more.
+// over handles the end of a conversation.
 func (k *waker) over() {
 	k.busy = false
 	k.listen()
 }
 
-// listen begins to, where that is wanted and possible.
+// listen starts listening if that is enabled and possible.
 func (k *waker) listen() {
 	if k.busy || k.muted || !k.set.Wake.Enabled || k.w.cfg.Spotter == nil || k.cancel != nil {
 		return
@@ -112,8 +113,8 @@ func (k *waker) listen() {
 	}()
 }
 
-// halt stops listening, and returns when the microphone is free. A model that is
-// being loaded is not waited for.
+// halt stops listening and returns when the microphone is free. It does not wait for a
+// model that is being loaded.
 func (k *waker) halt() {
 	if k.cancel == nil {
 		return
@@ -155,7 +156,7 @@ func (k *waker) run(ctx context.Context, set protocol.Settings) {
 		case errors.Is(err, errSpotter):
 			k.tell(k.spotter.Stats().Err)
 			return
-		case errors.As(err, &held) || time.Since(begin) > wakeRetryMax: // or it was had until now
+		case errors.As(err, &held) || time.Since(begin) > wakeRetryMax: // or it worked until now
 			wait = wakeRetry
 		case wait == wakeRetry:
 			k.w.cfg.Log.Warn().Err(err).Msg("microphone unavailable for the wake phrase; retrying")
@@ -169,7 +170,7 @@ func (k *waker) run(ctx context.Context, set protocol.Settings) {
 	}
 }
 
-// load makes the spotter of a phrase, which takes a fraction of a second.
+// load creates the spotter of a phrase, which takes a fraction of a second.
 func (k *waker) load(phrase string) error {
 	if k.spotter != nil && k.phrase == phrase && k.spotter.Stats().Err == nil {
 		return nil
@@ -186,8 +187,8 @@ func (k *waker) load(phrase string) error {
 	return nil
 }
 
-// heard begins a conversation. It runs on the spotter's goroutine, which may be
-// behind: what it hears of the time before a conversation counts no more.
+// heard begins a conversation. It runs on the spotter's goroutine, which may lag: a
+// phrase from before a conversation is ignored.
 func (k *waker) heard() {
 	if k.hot.CompareAndSwap(true, false) {
 		k.w.cfg.Log.Info().Msg("the wake phrase was heard")
@@ -195,10 +196,10 @@ func (k *waker) heard() {
 	}
 }
 
-// errSpotter says that the spotter's engine failed.
+// errSpotter reports a failure of the spotter's engine.
 var errSpotter = errors.New("the engine of the wake phrase failed")
 
-// hear has the microphone until ctx is done, somebody else needs it, or it is lost.
+// hear uses the microphone until ctx is done, another user needs it, or it is lost.
 func (k *waker) hear(ctx context.Context, set protocol.Settings) error {
 	k.mic.Lock()
 	defer k.mic.Unlock()
@@ -216,13 +217,13 @@ func (k *waker) hear(ctx context.Context, set protocol.Settings) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = source.Close() }() // also one that is half open
+	defer func() { _ = source.Close() }() // also closes a partially opened device
 	if err := source.Open(ctx); err != nil {
 		return err
 	}
 	k.hot.Store(true)
 	defer k.hot.Store(false)
-	defer k.w.port.Waking(false) // before the device is closed and free for others
+	defer k.w.port.Waking(false) // before the device is closed and available to others
 	frames := 0
 	err = source.Run(ctx, func(pos int64, f *audio.Frame) {
 		if frames == 0 {
@@ -241,8 +242,8 @@ func (k *waker) hear(ctx context.Context, set protocol.Settings) error {
 	return err
 }
 
-// claim gets the microphone's lease, if nobody has it, and has stop called when
-// somebody takes it.
+// claim acquires the microphone's lease if it is free, and arranges for stop to be
+// called when another window takes it.
 func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (release func(), err error) {
 	if k.w.cfg.Holder == "" {
 		return func() {}, nil
@@ -252,7 +253,7 @@ func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (releas
 	switch {
 	case errors.As(err, &held):
 		return nil, err
-	case err != nil: // no folder for it, as for a conversation
+	case err != nil: // no folder for the lease, as in a conversation
 		return func() {}, nil
 	}
 	ended := make(chan struct{})
@@ -268,10 +269,10 @@ func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (releas
 	return func() { close(ended); <-watched; l.Release() }, nil
 }
 
-// yields says whether who has the microphone only waits for its wake phrase.
+// yields reports whether the holder of the microphone only waits for its wake phrase.
 func yields(h lease.Holder) bool { return strings.HasSuffix(h.Name, waits) }
 
-// tell tells the user why the phrase is not listened for.
+// tell tells the user why the phrase is not being listened for.
 func (k *waker) tell(err error) {
 	code := protocol.CodeEngineMissing
 	var phrase *wake.PhraseError

@@ -19,11 +19,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// room is a microphone that counts who has it. Frames come as from a mouth.
+// room is a microphone that counts its users. Frames come as from a mouth.
 type room struct {
 	mouth
 	open   atomic.Int32
-	opened chan struct{} // holds one for each time that it was opened
+	opened chan struct{} // capacity 1; receives each time it is opened
 }
 
 func newRoom() *room { return &room{opened: make(chan struct{}, 100)} }
@@ -61,7 +61,7 @@ func soon[T any](t *testing.T, c <-chan T, what string) T {
 	}
 }
 
-// sayText has a synthetic voice say a text.
+// sayText makes a synthetic voice say a text.
 func (m *mouth) sayText(t *testing.T, text string) {
 	t.Helper()
 	s, err := tts.Flite()()
@@ -92,9 +92,9 @@ func realSpotter(phrase string, heard func()) (Spotter, error) {
 	return wake.New(wake.Config{Phrase: phrase, Heard: func(wake.Heard) { heard() }})
 }
 
-// TestWakePhraseBeginsAConversation, said by a synthetic voice, as the user's start
-// does; a person who says something else does not. It is not listened for in the
-// conversation, and again after it.
+// TestWakePhraseBeginsAConversation: the phrase, said by a synthetic voice, has the
+// effect of the user's start; other speech has not. It is not listened for during the
+// conversation, but again after it.
 func TestWakePhraseBeginsAConversation(t *testing.T) {
 	r := newRoom()
 	cfg := over(r)
@@ -121,8 +121,7 @@ func TestWakePhraseBeginsAConversation(t *testing.T) {
 	}
 }
 
-// countingSpotter is a fake that counts what it is given, and hears the phrase when
-// it is told to.
+// countingSpotter is a fake that counts its input and detects the phrase on demand.
 type countingSpotter struct {
 	frames atomic.Int64
 	err    error
@@ -134,7 +133,7 @@ func (s *countingSpotter) Push(int64, *audio.Frame) bool { s.frames.Add(1); retu
 func (s *countingSpotter) Stats() wake.Stats             { return wake.Stats{Err: s.err} }
 func (s *countingSpotter) Close() error                  { close(s.closed); return nil }
 
-// spotters makes fakes, and hands them out.
+// spotters creates fakes and sends them to made.
 func spotters(made chan *countingSpotter) func(string, func()) (Spotter, error) {
 	return func(_ string, heard func()) (Spotter, error) {
 		s := &countingSpotter{heard: heard, closed: make(chan struct{})}
@@ -143,14 +142,14 @@ func spotters(made chan *countingSpotter) func(string, func()) (Spotter, error) 
 	}
 }
 
-// TestWakePhraseIsOptional: by default the microphone stays closed, and switching
-// the phrase on and off takes effect at once.
+// TestWakePhraseIsOptional: by default the microphone stays closed, and switching the
+// phrase on and off takes effect at once.
 func TestWakePhraseIsOptional(t *testing.T) {
 	r, made := newRoom(), make(chan *countingSpotter, 10)
 	cfg := over(r)
 	cfg.Spotter = spotters(made)
 	tk := idleTalk(t, nil, cfg)
-	settled := func() { // the queue has done what came before
+	settled := func() { // waits until the queue has run all earlier jobs
 		t.Helper()
 		done := make(chan struct{})
 		tk.w.devices.q.Do(func() { close(done) })
@@ -172,15 +171,15 @@ func TestWakePhraseIsOptional(t *testing.T) {
 	if r.open.Load() != 0 {
 		t.Error("the microphone is still open")
 	}
-	s.heard() // late: what it still had in its queue
+	s.heard() // late: left over in its queue
 	settled()
 	if p := tk.d.State().Phase(); p != csm.PhaseIdle {
 		t.Errorf("a phrase that is not listened for began a conversation: %v", p)
 	}
 }
 
-// TestWakePhraseRespectsTheLease: it is not listened for while another window has
-// the microphone, and a conversation of another window takes it without asking.
+// TestWakePhraseRespectsTheLease: the phrase is not listened for while another window
+// has the microphone, and a conversation in another window takes it without asking.
 func TestWakePhraseRespectsTheLease(t *testing.T) {
 	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
 	if err != nil {
@@ -222,7 +221,7 @@ func TestWakePhraseRespectsTheLease(t *testing.T) {
 	soon(t, here.opened, "the microphone after that conversation")
 }
 
-// TestWakePhraseThatCannotBeUsed: the user is told which word is to blame, or what
+// TestWakePhraseThatCannotBeUsed: the user is told which word is the problem, or what
 // is missing.
 func TestWakePhraseThatCannotBeUsed(t *testing.T) {
 	for _, c := range []struct {
