@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// of is everything of a type that was published.
+// of returns everything of a type that was published.
 func of[T any](s *show) (out []T) {
 	for _, p := range s.other {
 		if v, ok := p.(T); ok {
@@ -22,7 +22,7 @@ func of[T any](s *show) (out []T) {
 	return out
 }
 
-// tools is what became of calls, as "name status".
+// tools returns the status changes of calls, as "name status".
 func (s *show) tools() (out []string) {
 	for _, p := range of[protocol.ToolParams](s) {
 		out = append(out, fmt.Sprintf("%s %s", p.Name, p.Status))
@@ -30,8 +30,8 @@ func (s *show) tools() (out []string) {
 	return out
 }
 
-// Without a client that answers, the script does: an answer with two calls, one
-// of which the user does not allow, and the next round with what came of them.
+// Without a client to answer, the script does: an answer with two calls, one of which
+// the user rejects, and the next round with their outcomes.
 func TestTheScriptCallsTools(t *testing.T) {
 	s := plays(t, `
 		await state listening
@@ -63,7 +63,7 @@ func TestTheScriptCallsTools(t *testing.T) {
 	}
 }
 
-// A call that is asked for and never asked about ends with its turn.
+// A requested call that the user is never asked about ends with its turn.
 func TestCallsThatAreNotAskedAboutEnd(t *testing.T) {
 	s := plays(t, `
 		await state listening
@@ -126,7 +126,7 @@ func TestTheScriptLoadsAModel(t *testing.T) {
 	}
 }
 
-// A connection that expires is replaced beside the conversation.
+// A connection that expires is replaced alongside the conversation.
 func TestTheScriptReplacesTheConnection(t *testing.T) {
 	s := plays(t, `
 		auto connection 200ms
@@ -145,7 +145,7 @@ func TestTheScriptReplacesTheConnection(t *testing.T) {
 	}
 }
 
-// A summary can be the script's.
+// The script can supply a summary.
 func TestTheScriptSummarises(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("auto summary off\nauto speech 0ms 100ms\nawait state listening\n")

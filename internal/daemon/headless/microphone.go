@@ -7,14 +7,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
-// microphone is what decides whether the wake phrase is listened for.
+// microphone is the state that decides whether the wake phrase is listened for.
 type microphone struct {
 	mu                sync.Mutex
 	wake, muted, busy bool // enabled by the settings; muted; a conversation has the device
-	waking            bool // that was reported
+	waking            bool // as last reported
 }
 
-// set changes a part, and reports to the daemon what comes of it.
+// set changes a part and reports the result to the daemon.
 func (m *microphone) set(port daemon.Port, change func(*microphone)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -25,18 +25,18 @@ func (m *microphone) set(port daemon.Port, change func(*microphone)) {
 	}
 }
 
-// posted reports what an event says about the device.
+// posted updates the state from an event about the device.
 func (m *microphone) posted(port daemon.Port, e csm.Event) {
 	switch e.(type) {
 	case csm.AudioReady, csm.AudioRestored:
 		port.Capturing(true)
 	case csm.AudioClosed, csm.AudioFailed, csm.AudioLost:
 		port.Capturing(false)
-	default: // nothing
+	default: // ignored
 	}
 }
 
-// listensForPhrase says whether the wake phrase would be heard.
+// listensForPhrase reports whether the wake phrase would be heard.
 func (m *microphone) listensForPhrase() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// Why a statement makes no sense where it stands.
+// Reasons why a statement is invalid in the current state.
 var (
 	errSilent    = errors.New("the user does not speak; vad.start comes first")
 	errNoWords   = errors.New("no words are awaited; vad.start comes first")
@@ -26,7 +26,7 @@ var (
 	errNoSummary = errors.New("no summary is asked for")
 )
 
-// play has what a statement says happen. Ids are those of the live state.
+// play executes a statement. Ids come from the live state.
 func (w *World) play(st statement) error {
 	if st.verb == "auto" {
 		w.auto[st.name] = auto{off: st.off, delay: st.delay}
@@ -60,7 +60,7 @@ func (w *World) play(st statement) error {
 	return nil
 }
 
-// endings are the statements that end a request, with the effect that asked for it.
+// endings maps the statements that end a request to the effect that started it.
 var endings = map[string]struct {
 	of  string
 	how world.Outcome
@@ -87,7 +87,7 @@ func (w *World) ending(st statement, of string, how world.Outcome) error {
 	return nil
 }
 
-// fact is what devices and the service do of their own accord.
+// fact executes a spontaneous event of the devices or the service.
 func (w *World) fact(verb string) {
 	instance := w.state().Instance
 	w.port.Post(map[string]csm.Event{
@@ -100,7 +100,7 @@ func (w *World) fact(verb string) {
 	}[verb])
 }
 
-// hear is the user's voice and what is understood of it.
+// hear executes a statement about the user's voice or its transcript.
 func (w *World) hear(st statement) error {
 	switch st.verb {
 	case "say":
@@ -139,7 +139,7 @@ func (w *World) hear(st statement) error {
 	oldest := w.utterances[0].id
 	switch st.verb {
 	case "stt.partial":
-		// Of what is being spoken, else of what was spoken last.
+		// Applies to the utterance in progress, or else to the last one.
 		w.port.Post(w.port.HeardPartly(w.epoch(), w.utterances[len(w.utterances)-1].id, st.text))
 		return nil
 	case "stt.final":
@@ -151,7 +151,7 @@ func (w *World) hear(st statement) error {
 	return nil
 }
 
-// answer is the assistant's answer.
+// answer executes a statement about the assistant's answer.
 func (w *World) answer(st statement) error {
 	if w.request == 0 {
 		return errUnasked
@@ -173,7 +173,7 @@ func (w *World) answer(st statement) error {
 	return nil
 }
 
-// speak is the assistant's voice.
+// speak executes a statement about the assistant's voice.
 func (w *World) speak(st statement) error {
 	v, ok := &w.voice, true
 	var f csm.Speak

@@ -2,7 +2,7 @@ package headless
 
 import "testing"
 
-// anAnswer is listened to; repeatOver asks to repeat it while it is spoken.
+// anAnswer is heard to the end; repeatOver asks for a repetition while it is spoken.
 const (
 	anAnswer = `
 		await state listening
@@ -20,7 +20,7 @@ const (
 	`
 )
 
-// untilSpoken and untilCut are the states that these lead through.
+// untilSpoken and untilCut are the states that these scripts pass through.
 var (
 	untilSpoken = []string{"preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50"}
 	untilCut    = append(untilSpoken[:len(untilSpoken):len(untilSpoken)], "interrupted@500", "listening@750")
@@ -38,7 +38,8 @@ func TestRepeatThatInTheMiddleOfTheAnswer(t *testing.T) {
 	plays(t, repeatOver+"after 3s", append(untilCut[:len(untilCut):len(untilCut)], "speaking@850", "listening@1850")...)
 }
 
-// Nobody is stopped, and nobody asked, by a wish that means something else.
+// A "repeat that" before any answer goes to the assistant, and a deferred one is
+// cancelled by what is said next.
 func TestRepeatThatWhereItIsSomethingElse(t *testing.T) {
 	t.Run("before an answer", func(t *testing.T) {
 		plays(t, `

@@ -21,29 +21,29 @@ type Script struct{ statements []statement }
 type statement struct {
 	line  int
 	verb  string
-	name  string        // auto: what; await: the method or state
+	name  string        // auto: the effect; await: the method or state
 	of    awaited       // await
-	delay time.Duration // after; auto: until it is done
-	hold  time.Duration // auto speech: how long a segment is
-	off   bool          // auto: not by itself
-	noEnd bool          // auto speech: segments are not played by themselves
+	delay time.Duration // after; auto: the time to completion
+	hold  time.Duration // auto speech: length of a segment
+	off   bool          // auto: disabled
+	noEnd bool          // auto speech: segments do not finish automatically
 	text  string
 	code  csm.Code
 	share int  // percent
-	tame  bool // copilot.tool: it changes nothing that cannot be had back
+	tame  bool // copilot.tool: not destructive
 }
 
-// awaited says what an await is about.
+// awaited is what an await refers to.
 type awaited int
 
 const (
-	handled  awaited = iota // a message of the client, or a request to it that was sent
-	answered                // the client's answer to a request
-	entered                 // a state
+	handled  awaited = iota // a message from the client was handled, or a request to it was sent
+	answered                // the client answered a request
+	entered                 // a state was entered
 )
 
-// SyntaxError says where a script cannot be read. Line and Column count from 1,
-// columns in characters.
+// SyntaxError reports where a script is invalid. Line and Column start at 1; columns
+// are in characters.
 type SyntaxError struct {
 	Line, Column int
 	Problem      string
@@ -53,8 +53,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("script line %d, column %d: %s", e.Line, e.Column, e.Problem)
 }
 
-// events are the verbs that are things which happen, with the kind of argument
-// that each takes.
+// events are the verbs for events, with the kind of their argument.
 var events = map[string]argument{
 	"say": textArgument, "vad.start": noArgument, "vad.pause": noArgument, "vad.resume": noArgument, "vad.end": noArgument,
 	"stt.partial": textArgument, "stt.final": textArgument, "stt.failed": codeArgument,
@@ -75,17 +74,17 @@ const (
 	noArgument argument = iota
 	textArgument
 	codeArgument
-	callArgument    // the name of a tool, whether it is harmless, and its input
+	callArgument    // name of a tool, whether it is harmless, and its input
 	percentArgument // 0 to 100
 )
 
-// The things that are done by themselves.
+// Effects that can be answered automatically.
 var autos = []string{"session", "audio", "capture", "connection", "speech", "flush", "close", "tools", "tool", "model", "summary"}
 
-// verbs are all first words of a statement.
+// verbs are all first words of statements.
 var verbs = append(slices.Sorted(maps.Keys(events)), "after", "auto", "await")
 
-// Parse reads a script. The error is every *SyntaxError there is, joined.
+// Parse parses a script. The error joins all *SyntaxErrors.
 func Parse(source string) (*Script, error) {
 	s := &Script{}
 	var bad []error
@@ -102,7 +101,7 @@ func Parse(source string) (*Script, error) {
 	return s, errors.Join(bad...)
 }
 
-// parser reads one line.
+// parser parses one line.
 type parser struct {
 	line, column int
 	rest         string
@@ -112,7 +111,7 @@ func (p *parser) fail(format string, args ...any) error {
 	return &SyntaxError{Line: p.line, Column: p.column, Problem: fmt.Sprintf(format, args...)}
 }
 
-// take passes over n bytes.
+// take consumes n bytes.
 func (p *parser) take(n int) string {
 	s := p.rest[:n]
 	p.rest = p.rest[n:]
@@ -127,7 +126,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// word is the next word as it stands; the place stays where it begins.
+// word returns the next word without consuming it.
 func (p *parser) word() string {
 	p.blanks()
 	if n := strings.IndexAny(p.rest, " \t"); n >= 0 {
@@ -228,8 +227,8 @@ func (p *parser) await(st *statement) error {
 	return nil
 }
 
-// methods are those of requests to the client, and with all also those that the
-// client sends.
+// methods returns the methods of requests to the client and, if all is set, of messages
+// from the client.
 func methods(all bool) []string {
 	var out []string
 	for _, m := range protocol.Messages {
@@ -279,7 +278,7 @@ func (p *parser) event(st *statement, a argument) error {
 	return nil
 }
 
-// quoted is a text in double quotes.
+// quoted parses a text in double quotes.
 func (p *parser) quoted(st *statement) error {
 	quoted, err := strconv.QuotedPrefix(p.rest)
 	if err != nil || quoted[0] != '"' {

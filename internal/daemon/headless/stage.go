@@ -12,11 +12,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// Epoch is what the clock's zero is on the wire.
+// Epoch is the wall-clock time of the clock's zero.
 var Epoch = time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// patience is how long real time may pass until this process has done what there
-// is to do at a virtual time.
+// patience limits the real time for all work at one virtual time.
 const patience = 10 * time.Second
 
 // Stage drives a daemon with a script. It is safe for concurrent use.
@@ -25,16 +24,16 @@ type Stage struct {
 	d     *daemon.Daemon
 	world *World
 
-	mu      sync.Mutex // of the driving
+	mu      sync.Mutex // serialises the driving
 	rest    []statement
-	sleeps  bool // the script waits for the time until, and to be woken then
+	sleeps  bool // the script waits until the time until, when it must be woken
 	until   time.Duration
 	failed  error
 	stopped bool
 
 	seenMu sync.Mutex
-	seen   map[occurrence]int // how often, and not awaited yet
-	states map[string]bool    // that were entered since the last await
+	seen   map[occurrence]int // count of occurrences not awaited yet
+	states map[string]bool    // entered since the last await
 	state  string
 }
 
@@ -43,8 +42,7 @@ type occurrence struct {
 	name string
 }
 
-// New makes a daemon on a stage. The World, the clock and Started of cfg are the
-// stage's.
+// New creates a daemon on a stage. The stage replaces World, Clock and Started in cfg.
 func New(script *Script, clock *dispatch.Virtual, cfg daemon.Config) *Stage {
 	s := &Stage{
 		clock: clock, rest: script.statements, seen: map[occurrence]int{}, states: map[string]bool{},
@@ -67,10 +65,10 @@ func New(script *Script, clock *dispatch.Virtual, cfg daemon.Config) *Stage {
 	return s
 }
 
-// Daemon is the daemon on the stage.
+// Daemon returns the daemon on the stage.
 func (s *Stage) Daemon() *daemon.Daemon { return s.d }
 
-// World is its world.
+// World returns the daemon's world.
 func (s *Stage) World() *World { return s.world }
 
 func (s *Stage) entered(state string) {
@@ -86,16 +84,16 @@ func (s *Stage) note(of awaited, name string) {
 	s.seen[occurrence{of, name}]++
 }
 
-// Saw notes that a message of the client was handled.
+// Saw records that a client message was handled.
 func (s *Stage) Saw(method string) { s.note(handled, method) }
 
-// Asked notes that a request was sent to the client.
+// Asked records that a request was sent to the client.
 func (s *Stage) Asked(method string) { s.note(handled, method) }
 
-// Answered notes that the client answered one.
+// Answered records that the client answered a request.
 func (s *Stage) Answered(method string) { s.note(answered, method) }
 
-// came says whether what an await waits for has happened, and takes it.
+// came reports whether the awaited occurrence has happened, and consumes it.
 func (s *Stage) came(st statement) bool {
 	s.seenMu.Lock()
 	defer s.seenMu.Unlock()
@@ -114,9 +112,9 @@ func (s *Stage) came(st statement) bool {
 	return true
 }
 
-// Settle does what can be done now, and moves the time for a script that waits
-// for it. The error says which statement of the script makes no sense where it
-// stands.
+// Settle does all work that is due now, and advances the clock for a script that waits
+// for it. The error names the statement of the script that is invalid in the current
+// state.
 func (s *Stage) Settle() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +128,7 @@ func (s *Stage) Settle() error {
 	return s.failed
 }
 
-// Advance moves the time by d, and returns where it stands.
+// Advance advances the clock by d and returns the new time.
 func (s *Stage) Advance(d time.Duration) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,8 +138,8 @@ func (s *Stage) Advance(d time.Duration) time.Duration {
 	return s.clock.Now()
 }
 
-// Stop ends the conversation and closes the daemon. Resources that close by
-// themselves are given the time that they need.
+// Stop ends the conversation and closes the daemon. Resources that close on their own
+// are given enough time.
 func (s *Stage) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +155,7 @@ func (s *Stage) Stop() error {
 	return s.d.Close()
 }
 
-// quiesce steps the core and runs the script until nothing is left to do at this
+// quiesce steps the core and runs the script until nothing is pending at the current
 // time.
 func (s *Stage) quiesce() {
 	for s.failed == nil {
@@ -172,7 +170,7 @@ func (s *Stage) quiesce() {
 	}
 }
 
-// play runs the next statement of the script, if it need not wait.
+// play runs the next statement of the script, unless it must wait.
 func (s *Stage) play() bool {
 	if s.sleeps || len(s.rest) == 0 {
 		return false
@@ -186,7 +184,7 @@ func (s *Stage) play() bool {
 	case "after":
 		s.sleeps, s.until = true, s.clock.Now()+st.delay
 		s.clock.AfterFunc(st.delay, func() {
-			// Behind everything else that is due at that time.
+			// After everything else that is due at that time.
 			s.clock.AfterFunc(0, func() { s.sleeps = false })
 		})
 	default:
@@ -199,8 +197,8 @@ func (s *Stage) play() bool {
 	return true
 }
 
-// happen has what a statement says happen. What the core has no use for is an
-// error of the script: it would go unnoticed otherwise.
+// happen executes a statement. If the core rejects the event, that is an error in the
+// script, which would otherwise go unnoticed.
 func (s *Stage) happen(st statement) error {
 	before := s.d.State()
 	if err := s.world.play(st); err != nil {

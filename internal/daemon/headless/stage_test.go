@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// show is a stage whose transitions are kept, as "state@milliseconds".
+// show is a stage that records its transitions, as "state@milliseconds".
 type show struct {
 	*Stage
 	t      *testing.T
@@ -51,8 +51,8 @@ func perform(t *testing.T, source string) *show {
 	return s
 }
 
-// start is the client's conversation/start. As over the wire, the script has
-// come as far as it can before.
+// start is the client's conversation/start. As over the wire, the script first runs as
+// far as it can.
 func (s *show) start() error {
 	if err := s.Settle(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *show) start() error {
 	return s.Settle()
 }
 
-// plays expects a script to lead through these transitions.
+// plays checks that a script passes through these transitions.
 func plays(t *testing.T, source string, want ...string) *show {
 	t.Helper()
 	s := perform(t, source)
@@ -140,7 +140,8 @@ func TestWhatIsHeardIsMeasured(t *testing.T) {
 		stt.final "only the types"
 	`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50", "interrupted@1300", "listening@1550",
 		"processing@1600", "waitingForCopilot@1600")
-	// Of two segments of a second each the first was heard, and a quarter of the second.
+	// Of two segments of one second each, the first was heard, and a quarter of the
+	// second.
 	entries := transcript(s.Daemon())
 	heard := entries[1].HeardChars
 	first := len("It reads tokens and builds a tree.")
@@ -167,7 +168,7 @@ func TestDevicesAndConnectionComeBack(t *testing.T) {
 	`, "preparing@0", "listening@200", "suspended@200", "listening@300", "suspended@400", "listening@600", "suspended@700", "faulted@1700")
 }
 
-// A statement that makes no sense where it stands says so, with its line.
+// A statement that is invalid in the current state is reported with its line.
 func TestStatementsOutOfPlace(t *testing.T) {
 	for source, want := range map[string]string{
 		"vad.start":                                                   "line 1: vad.start: there is no conversation",
@@ -191,9 +192,9 @@ func TestStatementsOutOfPlace(t *testing.T) {
 	}
 }
 
-// Time that the client moves stops where the script acts.
+// When the client advances the time, it stops where the script acts.
 func TestTheClientMovesTimeBeyondTheScript(t *testing.T) {
-	s := plays(t, "auto session 100ms\nawait state listening\nawait conversation/state\nafter 50ms\nsay \"hello there\"") // nobody moves the time
+	s := plays(t, "auto session 100ms\nawait state listening\nawait conversation/state\nafter 50ms\nsay \"hello there\"") // the time does not advance
 	s.Advance(100 * time.Millisecond)
 	s.Saw(protocol.MethodState)
 	if now := s.Advance(time.Second); now != 1100*time.Millisecond {
@@ -204,7 +205,7 @@ func TestTheClientMovesTimeBeyondTheScript(t *testing.T) {
 	}
 }
 
-// At the time that a script waits for, everything else that is due goes first.
+// At the time that a script waits for, everything else that is due runs first.
 func TestTheScriptIsLastAtItsTime(t *testing.T) {
 	plays(t, `
 		auto session 120ms
@@ -215,7 +216,7 @@ func TestTheScriptIsLastAtItsTime(t *testing.T) {
 	`, "preparing@120", "listening@200", "processing@200", "waitingForCopilot@200")
 }
 
-// Resources that close slowly are given their time when the stage is left.
+// Stop gives resources that close slowly enough time.
 func TestStopWaitsForTheConversation(t *testing.T) {
 	s := plays(t, "auto close 200ms", "preparing@0", "listening@0")
 	if err := s.Stop(); err != nil {

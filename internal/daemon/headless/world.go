@@ -12,40 +12,39 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// World implements daemon.World on virtual time. It belongs to the goroutine
-// that drives the stage.
+// World implements daemon.World on virtual time. It belongs to the goroutine that
+// drives the stage.
 type World struct {
 	port  daemon.Port
 	clock *dispatch.Virtual
 	state func() csm.State
-	// settle has the core take what was posted, and with it what that brings about.
+	// settle makes the core process the posted events and everything that they cause.
 	settle func()
 	auto   map[string]auto
 	voice  world.Speaker
 	length time.Duration // of a segment
 	asked  map[string]*request
 
-	utterances []utterance // whose words are awaited, oldest first
-	request    uint64      // that the script answers; 0 for none
+	utterances []utterance // awaiting words, oldest first
+	request    uint64      // that the script answers, or 0
 	round      int         // of request
 	mic        microphone
 }
 
-// request is the last effect of its name that asks for something.
+// request is the latest effect of its name that expects an answer.
 type request struct{ csm.Effect }
 
-// byItself says under which name what an effect asks for is done by itself.
+// byItself maps effects to the name of their automatic completion.
 var byItself = map[string]string{
 	"ActivateSession": "session", "OpenAudio": "audio", "StartCapture": "capture", "OpenConnection": "connection",
 	"DeactivateSession": "close", "CloseAudio": "close", "CloseConnection": "close",
 	"SearchTools": "tools", "CallTool": "tool", "LoadModel": "model", "Summarise": "summary",
 }
 
-// defaultSegment is how long a spoken segment is, unless the script says
-// otherwise.
+// defaultSegment is the length of a spoken segment, unless the script overrides it.
 const defaultSegment = time.Second
 
-// auto is how something is done by itself.
+// auto is the setting of an automatic completion.
 type auto struct {
 	off   bool
 	delay time.Duration
@@ -96,7 +95,7 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.Speak:
 		w.later("speech", func() { w.voice.Buffer(e) })
 	case csm.Flush:
-		// Nobody waits for the answer but an interruption.
+		// Only an interruption waits for the reply.
 		if flushed, ok := w.voice.Flush(e); ok && w.state().Phase() == csm.PhaseInterrupted {
 			w.later("flush", func() { w.port.Post(flushed) })
 		}
@@ -107,7 +106,7 @@ func (w *World) Execute(e csm.Effect) {
 		if w.request == e.Request {
 			w.endAnswer(csm.CopilotDone{Request: e.Request, Round: w.round, Cancelled: true})
 		}
-	case csm.CancelSummary: // its answer is not wanted any more
+	case csm.CancelSummary: // its answer is no longer wanted
 		delete(w.asked, "Summarise")
 	default:
 		if asked, ok := world.Stops(e); ok {
@@ -121,14 +120,14 @@ func (w *World) Execute(e csm.Effect) {
 	}
 }
 
-// results are the texts that come of what is done by itself.
+// results are the texts of automatic completions.
 var results = map[string]string{"tool": "done"}
 
-// errands are what is asked for that ends once.
+// errands are requests that end exactly once.
 var errands = map[string]error{"SearchTools": errNoSearch, "CallTool": errNoCall, "LoadModel": errNoLoad, "Summarise": errNoSummary}
 
-// end has a request end, with a code where it fails and with the text that a tool or
-// a summary gives. An errand that is over does not end again.
+// end completes a request: with a code if it fails, and with the text of a tool or a
+// summary. A request that is over does not end again.
 func (w *World) end(r *request, how world.Outcome, code csm.Code, text string) {
 	if r == nil {
 		return
@@ -156,7 +155,7 @@ func (w *World) end(r *request, how world.Outcome, code csm.Code, text string) {
 	w.port.Post(e)
 }
 
-// later does what comes of an effect after its delay, unless that is the script's.
+// later completes an effect after its delay, unless the script completes it.
 func (w *World) later(name string, f func()) {
 	switch a := w.auto[name]; {
 	case a.off:
@@ -172,20 +171,20 @@ func (w *World) Configure(s protocol.Settings) {
 	w.mic.set(w.port, func(m *microphone) { m.wake = s.Wake.Enabled })
 }
 
-// Close implements daemon.World: there is nothing to release.
+// Close implements daemon.World. There is nothing to release.
 func (*World) Close() error { return nil }
 
-// PressToTalk begins an utterance by hand.
+// PressToTalk begins an utterance manually.
 func (w *World) PressToTalk() error {
 	w.beginUtterance()
 	return nil
 }
 
-// Mute implements daemon.World. What the script says is heard all the same, but
-// the wake phrase is not.
+// Mute implements daemon.World. Speech from the script is still heard, but the wake
+// phrase is not.
 func (w *World) Mute(muted bool) { w.mic.set(w.port, func(m *microphone) { m.muted = muted }) }
 
-// Devices lists a microphone and a loudspeaker that are not there.
+// Devices lists a fake microphone and speaker.
 func (*World) Devices(protocol.Settings) (protocol.DevicesResult, error) {
 	device := func(name string) protocol.List[protocol.Device] {
 		return protocol.List[protocol.Device]{{ID: name, Name: name, Default: true, Selected: true, Channels: 1, SampleRate: audio.SampleRate}}
@@ -193,10 +192,10 @@ func (*World) Devices(protocol.Settings) (protocol.DevicesResult, error) {
 	return protocol.DevicesResult{Inputs: device("headless-microphone"), Outputs: device("headless-loudspeaker")}, nil
 }
 
-// epoch is that of the connection, whatever it does.
+// epoch returns the epoch of the connection in any of its states.
 func (w *World) epoch() uint32 { return connection.Epoch(w.state().Conn) }
 
-// position is the captured position now.
+// position returns the current captured position.
 func (w *World) position() int64 {
 	return audio.Samples(w.clock.Now())
 }
@@ -207,18 +206,18 @@ func (w *World) beginUtterance() {
 	w.port.Post(csm.SpeechStarted{Epoch: w.epoch(), Utterance: id, Pos: w.position()})
 }
 
-// saidIn is the length of an utterance that is reported at once.
+// saidIn is the length of an utterance that is reported all at once.
 const saidIn = time.Second
 
-// stopVoice ends the open utterance, which was longer than the clock tells by
-// so much.
+// stopVoice ends the open utterance. longer is added to the length measured by the
+// clock.
 func (w *World) stopVoice(longer time.Duration) {
 	u := w.openUtterance()
 	u.open = false
 	w.port.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: u.id, Pos: w.position() + audio.Samples(longer)})
 }
 
-// openUtterance is the one that is being spoken.
+// openUtterance returns the utterance in progress.
 func (w *World) openUtterance() *utterance {
 	if n := len(w.utterances); n > 0 && w.utterances[n-1].open {
 		return &w.utterances[n-1]
@@ -238,7 +237,7 @@ func (w *World) dropOpen() {
 	}
 }
 
-// endAnswer ends what the script answers.
+// endAnswer ends the answer of the script.
 func (w *World) endAnswer(done csm.CopilotDone) {
 	w.port.Answer(done.Request, done.Round, "", true)
 	w.port.Post(done)
