@@ -1,12 +1,12 @@
-// Package record writes what a daemon publishes of its sessions into the registry.
+// Package record writes the published session data of a daemon into the registry.
 //
 // # Model
 //
-// Writing waits for a disk and for other daemons, and the conversation waits for
-// neither: every method queues its work on one goroutine. Where the disk cannot be
-// used, the user is told once, and the record continues in memory. So it does from
-// the start where agentvoice.privacy.persist is off; switching it off in a daemon that
-// runs moves what this daemon wrote from the disk to memory.
+// Writes wait for the disk and for other daemons, but the conversation must not, so
+// every method queues its work on one goroutine. If the disk is unusable, the user is
+// told once, and the record continues in memory. With agentvoice.privacy.persist off,
+// it is in memory from the start; switching it off in a running daemon moves what this
+// daemon wrote from disk to memory.
 package record
 
 import (
@@ -36,33 +36,33 @@ type Recorder struct {
 	stop   func()
 	begun  time.Time
 
-	// Of the queue's goroutine.
+	// Used by the queue's goroutine only.
 	q       *daemon.Queue
-	store   *registry.Registry // nil before Open and where not even memory can be had
+	store   *registry.Registry // nil before Open, and if even memory is unavailable
 	onDisk  bool
 	persist bool
 	live    live
 	budget  protocol.BudgetSettings
-	told    map[string]bool // the warnings about a budget that were given, by period
+	told    map[string]bool // budget warnings already given, by period
 }
 
-// live is the session that was recorded last.
+// live is the most recently recorded session.
 type live struct {
-	wire     string // its id on the wire
-	id       string // and in the record
+	wire     string // id on the wire
+	id       string // id in the record
 	provider string
 	state    session.State
-	costs    bool // it uses something that costs money, as far as is known
+	costs    bool // it is known to use a paid service
 	stopped  bool // its budget is spent
 }
 
-// New makes the record of one daemon. path is the file, which need not exist; "" keeps
-// it in memory.
+// New returns the record of one daemon. path is the file, which need not exist; ""
+// keeps the record in memory.
 func New(path string, log zerolog.Logger) *Recorder {
 	return &Recorder{path: path, daemon: registry.NewID(), log: log, begun: time.Now(), told: map[string]bool{}}
 }
 
-// ID is the daemon's in the record: its sessions are ID-1, ID-2 and so on.
+// ID returns the daemon's id in the record: its sessions are ID-1, ID-2 and so on.
 func (r *Recorder) ID() string { return r.daemon }
 
 // Open implements daemon.Recorder.
@@ -79,7 +79,7 @@ func (r *Recorder) Open(s protocol.Settings, warn func(protocol.ErrorCode, strin
 	})
 }
 
-// openDisk opens the file, and tells the user what is wrong with it.
+// openDisk opens the file, and tells the user if that fails.
 func (r *Recorder) openDisk() {
 	disk, err := r.open(r.path)
 	if err != nil {
@@ -109,13 +109,13 @@ func (r *Recorder) open(path string) (*registry.Registry, error) {
 	return registry.Open(context.Background(), registry.Options{Path: path, Daemon: r.daemon})
 }
 
-// unavailable tells the user that the disk cannot be used.
+// unavailable tells the user that the disk is unusable.
 func (r *Recorder) unavailable(err error) {
 	r.log.Warn().Err(reason(err)).Msg("sessions cannot be recorded on disk")
 	r.warn(protocol.CodeRecordUnavailable, reason(err).Error())
 }
 
-// reason is an error without the path that it names.
+// reason removes the path from an error.
 func reason(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -144,7 +144,7 @@ func (r *Recorder) Configure(s protocol.Settings) {
 	})
 }
 
-// move continues in the store what was recorded in another one, and closes that.
+// move continues in the store what was recorded in from, and closes from.
 func (r *Recorder) move(from *registry.Registry, forget bool) {
 	if from == nil || from == r.store {
 		return
@@ -161,7 +161,7 @@ func (r *Recorder) move(from *registry.Registry, forget bool) {
 	}
 }
 
-// again begins the live session in a store that does not have it.
+// again starts the live session in a store that does not contain it.
 func (r *Recorder) again() (err error) {
 	before := r.live
 	if before.id == "" {
@@ -195,7 +195,7 @@ func (r *Recorder) Session(p protocol.SessionParams, at time.Time) {
 	})
 }
 
-// fallBack continues in memory after a failure of the disk.
+// fallBack continues in memory after a disk failure.
 func (r *Recorder) fallBack(err error) {
 	r.unavailable(err)
 	from := r.store
@@ -203,8 +203,8 @@ func (r *Recorder) fallBack(err error) {
 	r.move(from, false)
 }
 
-// record writes the state of a session, by the way that the guard map has: one that was
-// never recorded, or whose record was lost, is begun.
+// record writes the state of a session along the transitions of the guard map. A
+// session that was never recorded, or whose record was lost, is started first.
 func (r *Recorder) record(p protocol.SessionParams, at time.Time) error {
 	ctx := context.Background()
 	to, err := session.Parse(string(p.State))
@@ -234,8 +234,8 @@ func (r *Recorder) walk(ctx context.Context, to session.State, at time.Time) err
 	return nil
 }
 
-// Sessions lists the newest sessions of every daemon, or of this one where nothing is
-// kept on disk. It waits for what is written before.
+// Sessions lists the newest sessions of all daemons, or of this daemon only if nothing
+// is kept on disk. It waits for pending writes.
 func (r *Recorder) Sessions(ctx context.Context) (result protocol.SessionsResult, err error) {
 	done := make(chan struct{})
 	r.q.Do(func() {
@@ -255,7 +255,7 @@ func (r *Recorder) Sessions(ctx context.Context) (result protocol.SessionsResult
 	}
 }
 
-// Summaries are sessions as the wire has them.
+// Summaries converts sessions to their wire form.
 func Summaries(list []registry.Session) (result protocol.SessionsResult) {
 	for _, s := range list {
 		wire := protocol.SessionSummary{

@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// told is what a recorder told its daemon.
+// told records what a recorder reported to its daemon.
 type told struct {
 	mu    sync.Mutex
 	codes []string
@@ -29,7 +29,7 @@ func (d *told) take() (codes []string, stops int) {
 	return codes, stops
 }
 
-// begin opens a record with a session that runs a turn.
+// begin opens a record with a session that has a turn in progress.
 func begin(t *testing.T, path string, provider protocol.Provider, day, month float64) (*Recorder, *told) {
 	t.Helper()
 	d := &told{}
@@ -56,12 +56,12 @@ func states(r *Recorder, provider protocol.Provider, list ...protocol.SessionSta
 	}
 }
 
-// cents is a use that costs so much.
+// cents returns a use with that cost.
 func cents(n int64) usage.Use {
 	return usage.Use{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextOut: n * 1000}}
 }
 
-// wait waits until everything is written, and sums up.
+// wait waits until everything is written, and returns the total.
 func wait(t *testing.T, r *Recorder) protocol.UsageResult {
 	t.Helper()
 	u, err := r.Usage(t.Context())
@@ -71,8 +71,8 @@ func wait(t *testing.T, r *Recorder) protocol.UsageResult {
 	return u
 }
 
-// At 80 % the user is warned, once; what is spent ends the conversation, once, and with
-// what other turns reserved.
+// At 80 % the user is warned once. A budget that is used up, including what other turns
+// reserved, ends the conversation once.
 func TestBudget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	r, d := begin(t, path, protocol.ProviderOpenAI, 1, 0)
@@ -96,7 +96,8 @@ func TestBudget(t *testing.T) {
 	r.Used(cents(50), time.Now())
 	expect(0)
 
-	// Another daemon is stopped when its session begins, and one that costs nothing continues.
+	// Another daemon is stopped when its session begins, and one without costs
+	// continues.
 	other, told := begin(t, path, protocol.ProviderAzure, 0, 1)
 	wait(t, other)
 	if codes, stops := told.take(); stops != 1 || len(codes) != 1 || !strings.HasPrefix(codes[0], "budgetSpent") {
@@ -108,15 +109,15 @@ func TestBudget(t *testing.T) {
 	if codes, stops := told.take(); stops != 0 || codes != nil {
 		t.Errorf("a local conversation was told %q and stopped %d times", codes, stops)
 	}
-	local.Used(cents(1), time.Now()) // its assistant costs something
+	local.Used(cents(1), time.Now()) // its assistant has a cost
 	wait(t, local)
 	if _, stops := told.take(); stops != 1 {
 		t.Errorf("it was stopped %d times once it cost something", stops)
 	}
 }
 
-// Usage is that of every daemon on disk, of this process in memory, with what has no
-// price counted.
+// Usage covers every daemon on disk, or this process in memory, and counts what has no
+// price.
 func TestUsage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	for range 2 {

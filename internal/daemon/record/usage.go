@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// nearly is the part of a budget from which the user is warned.
+// nearly is the fraction of a budget above which the user is warned.
 const nearly = 0.8
 
 // Used implements daemon.Recorder.
@@ -37,8 +37,9 @@ func (r *Recorder) Used(u usage.Use, at time.Time) {
 	})
 }
 
-// checkBudget warns the user of a budget that is nearly spent, and ends a conversation
-// that costs money once one is: what a turn that runs will cost counts already.
+// checkBudget warns the user about a budget that is nearly used up, and ends a paid
+// conversation once one is exceeded. The expected cost of the current turn already
+// counts.
 func (r *Recorder) checkBudget(at time.Time) {
 	if r.store == nil || !r.live.costs || r.live.stopped || r.live.state == session.Inactive || r.live.state == session.Deactivating {
 		return
@@ -74,16 +75,16 @@ func (r *Recorder) checkBudget(at time.Time) {
 	}
 }
 
-// month is the beginning of a month.
+// month returns the start of the month of at.
 func month(at time.Time) time.Time {
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.Local)
 }
 
-// Month is the beginning of this month.
+// Month returns the start of the current month.
 func Month() time.Time { return month(time.Now()) }
 
-// Usage sums up this month, of every daemon, or this process where nothing is kept on
-// disk. It waits for what is written before.
+// Usage returns the total of this month for all daemons, or for this process if nothing
+// is kept on disk. It waits for pending writes.
 func (r *Recorder) Usage(ctx context.Context) (result protocol.UsageResult, err error) {
 	done := make(chan struct{})
 	r.q.Do(func() {
@@ -107,7 +108,7 @@ func (r *Recorder) Usage(ctx context.Context) (result protocol.UsageResult, err 
 	}
 }
 
-// Summary is usage as the wire has it.
+// Summary converts usage to its wire form.
 func Summary(t registry.Total, since time.Time) protocol.UsageResult {
 	r := protocol.UsageResult{Since: protocol.At(since), Sessions: t.Sessions, Turns: t.Turns}
 	var all, unpriced int64
@@ -129,7 +130,7 @@ func Summary(t registry.Total, since time.Time) protocol.UsageResult {
 	return r
 }
 
-// amount is the cost of requests, nil where none of them has a price.
+// amount returns the cost of requests, or nil if none of them has a price.
 func amount(cost usage.Nano, priced int64) *protocol.Cost {
 	if priced == 0 {
 		return nil
