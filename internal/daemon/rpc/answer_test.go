@@ -9,15 +9,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// prose is an answer of so many bytes, with sentences, lists and code.
+// prose returns an answer of that many bytes, with sentences, lists and code.
 func prose(size int) string {
 	const piece = "The test expects a value that the function never returns, so it fails. " +
 		"Look at `parse`, which drops the last line.\n\n- first the scanner\n- then the parser\n\n```go\nreturn parse(lines)\n```\n\n"
 	return strings.Repeat(piece, size/len(piece)+1)[:size]
 }
 
-// longAnswer has the client stream an answer in deltas of four bytes, and returns
-// how many bytes the daemon published of it.
+// longAnswer makes the client stream an answer in deltas of four bytes, and returns how
+// many bytes of it the daemon published.
 func longAnswer(t testing.TB, size int, capabilities object) (published int) {
 	t.Helper()
 	c := scripted(t, "auto speech 0ms 1s")
@@ -39,7 +39,7 @@ func longAnswer(t testing.TB, size int, capabilities object) (published int) {
 	}()
 	var (
 		shown  strings.Builder
-		before string // what was shown before the final transcript
+		before string // shown before the final transcript
 		last   int64
 	)
 	for {
@@ -85,8 +85,8 @@ func quoted(text string) []byte {
 	return b
 }
 
-// What is published of an answer grows as the answer does: for a client that takes
-// only the new text, and for one that does not.
+// The published bytes are linear in the length of the answer, both for a client that
+// takes only the new text and for one that does not.
 func TestPublishedTranscriptsAreLinear(t *testing.T) {
 	for name, test := range map[string]struct {
 		capabilities object
@@ -107,8 +107,8 @@ func TestPublishedTranscriptsAreLinear(t *testing.T) {
 	}
 }
 
-// BenchmarkLongAnswer is the whole way of a long answer through the headless
-// daemon; ns/byte stays the same from size to size.
+// BenchmarkLongAnswer runs a long answer through the headless daemon; ns/byte must not
+// depend on the size.
 func BenchmarkLongAnswer(b *testing.B) {
 	for _, kB := range []int{20, 82, 200} {
 		b.Run(fmt.Sprintf("%dkB", kB), func(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// A destructive tool needs a yes that names it: a bare one has the question asked
-// again. What the user said before the question was heard does not count.
+// A destructive tool needs a yes that names it: after a bare yes, the question is asked
+// again. Words from before the question was heard do not count.
 func TestToolAllowedByVoice(t *testing.T) {
 	c := scripted(t, `
 		auto speech 0ms 1s
@@ -44,7 +44,7 @@ func TestToolAllowedByVoice(t *testing.T) {
 	c.end()
 }
 
-// A no rejects it; so does anything else, which becomes the next message.
+// A no rejects the call; so do any other words, which become the next message.
 func TestToolRefusedByVoice(t *testing.T) {
 	for words, next := range map[string]string{
 		"No.":                             "",
@@ -71,7 +71,7 @@ func TestToolRefusedByVoice(t *testing.T) {
 	}
 }
 
-// The list of tools goes with each request, and says what is destructive.
+// The list of tools goes with each request and says which are destructive.
 func TestToolsThatTheClientOffers(t *testing.T) {
 	c := scripted(t, "")
 	r := c.initialize(withTools, nil)
@@ -100,7 +100,7 @@ func TestToolsThatTheClientOffers(t *testing.T) {
 	c.end()
 }
 
-// A client that did not say capabilities.tools is asked to run none.
+// A client without capabilities.tools is not asked to run tools.
 func TestWithoutToolsNoneIsTaken(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(object{"copilot": true})
@@ -119,7 +119,7 @@ func TestWithoutToolsNoneIsTaken(t *testing.T) {
 	c.end()
 }
 
-// A model that is selected while an answer is coming answers the next question.
+// A model selected during an answer answers the next question.
 func TestModelSelectedInTheMiddle(t *testing.T) {
 	c := scripted(t, "auto speech 0ms 1s")
 	c.initialize(withTools, object{"agentvoice.copilot.model": "gpt-4.1"})
@@ -160,8 +160,8 @@ func TestModelSelectedInTheMiddle(t *testing.T) {
 	c.end()
 }
 
-// A long conversation is summarised, once each time it has grown too long; the
-// prompt begins with the summary, and stays short.
+// A long conversation is summarised once each time it has grown too long; the prompt
+// begins with the summary and stays short.
 func TestALongConversationIsSummarised(t *testing.T) {
 	c := scripted(t, "auto speech 0ms 100ms")
 	c.initializeAndListen(object{"copilot": true})
@@ -191,8 +191,8 @@ func TestALongConversationIsSummarised(t *testing.T) {
 	c.end()
 }
 
-// In the mode for a send phrase no pause sends anything: the phrase does, and is no
-// part of what is sent.
+// In the send-phrase mode a pause sends nothing: the phrase does, and is not part of
+// the message.
 func TestSendPhrase(t *testing.T) {
 	c := scripted(t, `
 		await state listening

@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol/jsonrpc"
 )
 
-// Whatever a client sends, it is answered, and the daemon lives.
+// Every message from a client is answered, and the daemon survives.
 func TestBadMessages(t *testing.T) {
 	c := scripted(t, "")
 	c.initialize(nil, nil)
@@ -60,7 +60,7 @@ func TestBadMessages(t *testing.T) {
 		})
 	}
 	c.t = t
-	// What is not answered.
+	// Messages without an answer.
 	c.raw(`{"jsonrpc":"2.0","method":"$/unknown"}`)
 	c.raw(`{"jsonrpc":"2.0","method":"unknown"}`)
 	c.raw(`{"jsonrpc":"2.0","method":"conversation/start"}`)
@@ -76,7 +76,7 @@ func TestBadMessages(t *testing.T) {
 	c.end()
 }
 
-// A header that cannot be read leaves no place to go on from.
+// After an unreadable header, the stream cannot be resynchronised.
 func TestBadHeaderEndsTheConnection(t *testing.T) {
 	c := scripted(t, "")
 	c.initialize(nil, nil)
@@ -133,8 +133,8 @@ func TestCancelRequest(t *testing.T) {
 	}
 }
 
-// A member that a request does not have is named, at any depth, and nothing is
-// changed; initialize takes those of later versions.
+// An unknown member of a request is named, at any depth, and nothing changes;
+// initialize accepts those of later versions.
 func TestUnknownMembersAreNamed(t *testing.T) {
 	c := scripted(t, "")
 	var r protocol.InitializeResult
@@ -160,7 +160,7 @@ func TestUnknownMembersAreNamed(t *testing.T) {
 	c.end()
 }
 
-// Every request of a client refuses a member that it does not have.
+// Every client request refuses an unknown member.
 func TestEveryRequestRefusesUnknownMembers(t *testing.T) {
 	c := scripted(t, "")
 	c.initialize(nil, nil)

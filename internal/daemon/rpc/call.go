@@ -9,11 +9,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// handler takes one message. It runs on the reader's goroutine and does not
-// wait.
+// handler handles one message. It runs on the reader's goroutine and must not block.
 type handler func(*server, *call)
 
-// handlers is everything that a client may send. A test compares it with the
+// handlers lists everything that a client may send. A test compares it with the
 // messages of the protocol.
 var handlers = map[string]handler{
 	protocol.MethodInitialize:    on((*server).initialize),
@@ -60,7 +59,8 @@ var handlers = map[string]handler{
 	protocol.MethodAdvance:           on((*server).advance),
 }
 
-// on reads the params of a message; bad ones are refused, naming the fields.
+// on parses the params of a message. Invalid params are refused with the names of the
+// fields.
 func on[P any](f func(*server, *call, P)) handler {
 	return func(s *server, c *call) {
 		p, err := protocol.Decode[P](s.locale(), c.params)
@@ -72,8 +72,8 @@ func on[P any](f func(*server, *call, P)) handler {
 	}
 }
 
-// call is a message that is being handled. Its answer may come from any
-// goroutine; the first one is sent.
+// call is a message being handled. Any goroutine may answer it; only the first answer
+// is sent.
 type call struct {
 	s            *server
 	id           jsonrpc2.ID
@@ -82,7 +82,7 @@ type call struct {
 	notification bool
 }
 
-// handle takes one message of the client. It runs on the reader's goroutine.
+// handle handles one client message. It runs on the reader's goroutine.
 func (s *server) handle(r *jsonrpc2.Request) {
 	c := &call{s: s, id: r.ID, method: r.Method, params: r.Params, notification: r.Notif}
 	if !c.open() {
@@ -90,7 +90,7 @@ func (s *server) handle(r *jsonrpc2.Request) {
 		return
 	}
 	if s.phase == running {
-		s.back.Daemon.Room(s.ctx) // the client waits for its pipe then
+		s.back.Daemon.Room(s.ctx) // backpressure: the client's pipe fills up meanwhile
 	}
 	row, known := protocol.Lookup(r.Method)
 	h := handlers[r.Method]
@@ -122,9 +122,9 @@ func (s *server) handle(r *jsonrpc2.Request) {
 	}
 }
 
-// strangers are the members of a request that its method does not have. Those of
-// initialize are not looked at, so that clients of later versions can say what they
-// can do; nor are those of notifications, which cannot be refused.
+// strangers returns the members of a request that its method does not define. Those of
+// initialize are not checked, so that clients of later versions can announce their
+// capabilities; nor are those of notifications, which cannot be refused.
 func strangers(row protocol.Message, r *jsonrpc2.Request) []protocol.FieldError {
 	if row.Notification || row.Method == protocol.MethodInitialize {
 		return nil
@@ -132,7 +132,7 @@ func strangers(row protocol.Message, r *jsonrpc2.Request) []protocol.FieldError 
 	return protocol.UnknownMembers(row.Params, r.Params)
 }
 
-// open notes a request that is to be answered; false when its id is in use.
+// open registers a request that needs an answer. It returns false if its id is in use.
 func (c *call) open() bool {
 	if c.notification {
 		return true
@@ -146,7 +146,7 @@ func (c *call) open() bool {
 	return true
 }
 
-// close says whether this is the answer, and not a second one.
+// close reports whether this is the first answer.
 func (c *call) close() bool {
 	if c.notification {
 		return false
@@ -160,15 +160,14 @@ func (c *call) close() bool {
 	return true
 }
 
-// reply answers with a result; nil is null.
+// reply answers with a result; nil becomes null.
 func (c *call) reply(result any) {
 	if c.close() {
 		c.s.sent(c.s.conn.Reply(c.s.ctx, c.id, result))
 	}
 }
 
-// fail answers with an error of the protocol. A notification that fails is only
-// logged.
+// fail answers with a protocol error. A failed notification is only logged.
 func (c *call) fail(code protocol.ErrorCode, detail string) {
 	c.refuse(c.s.locale().NewError(code, detail))
 }
@@ -180,7 +179,7 @@ func (c *call) refuse(err *jsonrpc2.Error) {
 	}
 }
 
-// known is a method's name for logs: what a client makes up is not repeated.
+// known returns a method's name for logs. Names invented by a client are not logged.
 func known(method string) string {
 	if _, ok := protocol.Lookup(method); ok {
 		return method
@@ -188,8 +187,8 @@ func known(method string) string {
 	return "unknown"
 }
 
-// stepped answers with what f makes of the step of a user's command, or with the
-// core's refusal.
+// stepped returns a callback that answers a user's command with f's result once it is
+// stepped, or with the core's refusal.
 func (c *call) stepped(f func(csm.Reply, protocol.Snapshot) any) func(csm.Reply, protocol.Snapshot) {
 	return func(r csm.Reply, s protocol.Snapshot) {
 		if r.Code != "" {
@@ -200,12 +199,11 @@ func (c *call) stepped(f func(csm.Reply, protocol.Snapshot) any) func(csm.Reply,
 	}
 }
 
-// The answers of commands.
+// Answers to commands.
 func snapshot(_ csm.Reply, s protocol.Snapshot) any { return s }
 func nothing(csm.Reply, protocol.Snapshot) any      { return nil }
 
-// cancelRequest answers a request that is no longer wanted. What it did already
-// stays done.
+// cancelRequest answers a cancelled request. Effects that already happened remain.
 func (s *server) cancelRequest(_ *call, p protocol.CancelParams) {
 	s.mu.Lock()
 	c := s.pending[p.ID]

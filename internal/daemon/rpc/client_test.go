@@ -32,10 +32,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience bounds every wait on a slow machine; no test passes by it.
+// patience limits every wait on a slow machine; no test passes because of it.
 const patience = 20 * time.Second
 
-// message is one message of the daemon.
+// message is a message from the daemon.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -48,20 +48,21 @@ type message struct {
 	} `json:"error"`
 }
 
-// client is an editor that the test plays, over pipes in memory.
+// client is an editor played by the test, over in-memory pipes.
 type client struct {
 	t      testing.TB
 	in     *io.PipeWriter
 	out    *io.PipeReader
 	got    chan message
 	served chan error
-	gate   sync.Mutex // held: the client does not read
+	gate   sync.Mutex // while held, the client does not read
 
 	lastID int
-	seen   []message // that nobody waited for yet
+	seen   []message // read but not yet waited for
 }
 
-// serve serves one client until the test ends. change may alter the config.
+// serve serves one client until the test ends. With reads, the client reads in the
+// background.
 func serve(t testing.TB, cfg rpc.Config, reads bool) *client {
 	t.Helper()
 	inR, inW := io.Pipe()
@@ -84,7 +85,7 @@ func serve(t testing.TB, cfg rpc.Config, reads bool) *client {
 	return c
 }
 
-// ended waits for Serve, and says how long it took.
+// ended waits for Serve and checks its error and its duration.
 func (c *client) ended(want error) {
 	c.t.Helper()
 	begin := time.Now()
@@ -99,7 +100,7 @@ func (c *client) ended(want error) {
 	if took := time.Since(begin); took > 2*time.Second {
 		c.t.Errorf("the end took %v, want 2 s at most", took)
 	}
-	c.served <- nil // for the clean-up
+	c.served <- nil // for the cleanup
 }
 
 func (c *client) read() {
@@ -133,7 +134,7 @@ func (c *client) read() {
 	}
 }
 
-// raw sends a body as it is.
+// raw sends a body unchanged.
 func (c *client) raw(body string) {
 	c.t.Helper()
 	if _, err := fmt.Fprintf(c.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
@@ -169,7 +170,7 @@ func (c *client) request(method string, params any) string {
 	return strconv.Itoa(c.lastID)
 }
 
-// next is the next message.
+// next returns the next message.
 func (c *client) next() message {
 	c.t.Helper()
 	select {
@@ -184,8 +185,8 @@ func (c *client) next() message {
 	return message{}
 }
 
-// until reads up to the message that match wants and returns it; what came before
-// is kept in seen.
+// until reads up to the message that match accepts and returns it; earlier messages are
+// kept in seen.
 func (c *client) until(what string, match func(message) bool) message {
 	c.t.Helper()
 	for {
@@ -217,8 +218,8 @@ func (c *client) call(method string, params, result any) {
 	}
 }
 
-// refused sends a request that must fail with a code, and returns the error's
-// data.
+// refused sends a request that must fail with a code, and returns the data of the
+// error.
 func (c *client) refused(method string, params any, want protocol.ErrorCode) protocol.ErrorData {
 	c.t.Helper()
 	m := c.answer(c.request(method, params))
@@ -265,7 +266,7 @@ func (c *client) initializeAndListen(capabilities object) {
 	c.state(protocol.StateListening)
 }
 
-// end ends the connection in order.
+// end ends the connection cleanly.
 func (c *client) end() {
 	c.t.Helper()
 	c.call(protocol.MethodShutdown, nil, nil)
@@ -301,8 +302,8 @@ func scriptedConfig(t testing.TB, source string) rpc.Config {
 	}
 }
 
-// instant is a fake world in real time in which everything works at once, but for
-// devices that take closeIn to close.
+// instant is a fake real-time world in which everything succeeds at once, except that
+// devices take closeIn to close.
 type instant struct {
 	port    daemon.Port
 	closed  chan struct{}
@@ -336,13 +337,14 @@ func (w *instant) Close() error {
 	return nil
 }
 
-// running is the config of a daemon in real time, and its world's port and end.
+// running returns the config of a real-time daemon, its world's port, and a channel
+// closed when the world is closed.
 func running(t *testing.T) (cfg rpc.Config, port <-chan daemon.Port, closed <-chan struct{}) {
 	t.Helper()
 	return runningClosingIn(t, 0)
 }
 
-// runningClosingIn is running, with devices that take a while to close.
+// runningClosingIn is running with devices that take a while to close.
 func runningClosingIn(t *testing.T, closeIn time.Duration) (cfg rpc.Config, port <-chan daemon.Port, closed <-chan struct{}) {
 	t.Helper()
 	ports, done := make(chan daemon.Port, 1), make(chan struct{})

@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// A voice command of the editor reaches a client that takes them, and what kept the editor
-// from it reaches the user; a client that takes none has the words sent to the assistant.
+// An editor voice command reaches a client that accepts them, and the reason of its
+// failure reaches the user. For any other client, the words go to the assistant.
 func TestAVoiceCommandOfTheEditor(t *testing.T) {
 	const script = `
 		await state listening

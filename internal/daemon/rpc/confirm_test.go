@@ -8,11 +8,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// A tool that the editor confirms by itself: the question says so beforehand, and
-// when the call waits in the editor's dialog the daemon says so in the user's
-// language. It says nothing of a call that does not run.
+// For a tool that the editor confirms itself, the question says so beforehand, and when
+// the call waits in the editor's dialog, the daemon says so in the user's language. It
+// says nothing about a call that is not running.
 func TestToolThatTheEditorConfirms(t *testing.T) {
-	words := map[string][3]string{ // beforehand, when it waits, when it may
+	words := map[string][3]string{ // beforehand, when it waits, when it may wait
 		"en": {"The editor will ask you once more, in a dialog.", "asks you to confirm the tool run tests", "may be asking you"},
 		"de": {"Der Editor fragt danach noch einmal, in einem Dialog.", "das Werkzeug run tests zu bestätigen", "Vielleicht bittet der Editor"},
 		"ja": {"もう一度確認があります。", "ツール run tests の確認", "求められているかもしれません"},
@@ -28,7 +28,7 @@ func TestToolThatTheEditorConfirms(t *testing.T) {
 			if !strings.Contains(asked.Question, want[0]) {
 				t.Errorf("the question is %q", asked.Question)
 			}
-			c.notify(protocol.MethodToolConfirming, object{"callId": "call-1", "certain": true}) // not allowed yet
+			c.notify(protocol.MethodToolConfirming, object{"callId": "call-1", "certain": true}) // not approved yet
 			c.call(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, nil)
 			id, _ := c.invoked()
 			c.never(protocol.NotifyNotification)
@@ -44,7 +44,7 @@ func TestToolThatTheEditorConfirms(t *testing.T) {
 			}
 			c.respond(id, object{"content": "42 passed"})
 			c.tool(protocol.ToolCompleted)
-			c.notify(protocol.MethodToolConfirming, object{"callId": "call-1", "certain": true}) // it is over
+			c.notify(protocol.MethodToolConfirming, object{"callId": "call-1", "certain": true}) // it has ended
 			c.never(protocol.NotifyNotification)
 			c.end()
 		})

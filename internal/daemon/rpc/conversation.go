@@ -26,8 +26,8 @@ func (s *server) interrupt(c *call, p protocol.InterruptParams) {
 	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserInterrupt{Call: id} }, c.stepped(snapshot))
 }
 
-// suspendReasons are the reasons that a client may give and take away; the
-// others are facts.
+// suspendReasons are the reasons that a client may set and clear. The others reflect
+// actual conditions.
 var suspendReasons = map[protocol.SuspendReason]csm.SuspendReason{
 	"":                             csm.SuspendUser,
 	protocol.SuspendUser:           csm.SuspendUser,
@@ -70,7 +70,7 @@ func (s *server) retry(c *call, p protocol.RetryParams) {
 	s.back.Daemon.Retry(retryStages[p.Stage], c.stepped(snapshot))
 }
 
-// turn is the answer of what opens a turn: which one.
+// turn answers a command that opens a turn with the id of the turn.
 func turn(r csm.Reply, _ protocol.Snapshot) any {
 	return protocol.TurnResult{TurnID: daemon.TurnID(r.Turn)}
 }
@@ -86,19 +86,19 @@ func (s *server) speak(c *call, p protocol.SpeakParams) {
 	c.worded(s.back.Daemon.Speak(p.Text, c.stepped(turn)))
 }
 
-// worded refuses a text that has no words.
+// worded refuses a text without words.
 func (c *call) worded(err error) {
 	if errors.Is(err, daemon.ErrNoWords) {
 		c.fail(protocol.CodeTextEmpty, "")
 	}
 }
 
-// playback controls what is being said. An answer that is repeated is a turn of
-// its own, so it needs a conversation that listens.
+// playback controls the assistant's speech. A repeated answer is a separate turn, so it
+// needs a conversation that listens.
 func (s *server) playback(c *call, p protocol.PlaybackParams) {
 	switch {
 	case p.Rate == 0:
-	case s.back.Daemon.State().Phase() == csm.PhaseIdle: // the action says so
+	case s.back.Daemon.State().Phase() == csm.PhaseIdle: // the action below is refused with the reason
 	case s.back.SetRate == nil:
 		c.fail(protocol.CodeInvalidState, "this daemon has no voice")
 		return
@@ -119,8 +119,8 @@ func (s *server) playback(c *call, p protocol.PlaybackParams) {
 	}
 }
 
-// pushToTalk begins an utterance with the key and ends it with the key: then it
-// is the user who says when a turn is over, and no pause does.
+// pushToTalk starts an utterance when the key goes down and ends it when the key goes
+// up. The user decides when a turn ends; pauses do not.
 func (s *server) pushToTalk(c *call, p protocol.PushToTalkParams) {
 	d := s.back.Daemon
 	if mode := d.TurnMode(); mode != protocol.TurnPushToTalk {

@@ -16,9 +16,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// asker asks the client: it is the Caller of the editor's adapter, and that
-// adapter as the daemon sees it. It keeps track of what it waits for, so that
-// virtual time stands still while an answer is on its way through this process.
+// asker sends requests to the client. It is the Caller of the editor's adapter, and
+// that adapter as seen by the daemon. It tracks what it waits for, so that virtual time
+// stands still while an answer is in transit within this process.
 type asker struct {
 	*editor.Adapter
 	s       *server
@@ -28,14 +28,14 @@ type asker struct {
 
 	mu       sync.Mutex
 	attempts map[string]*attempt      // by request id, or daemon.ToolID
-	asked    map[jsonrpc2.ID]*attempt // by the call's
+	asked    map[jsonrpc2.ID]*attempt // by the call's id
 }
 
-// attempt is one run of Send, or of a tool. Its fields belong to asker.mu.
+// attempt is one run of Send or of a tool. asker.mu guards its fields.
 type attempt struct {
-	asked   bool // the request to the client is in the outbox
-	over    bool // the answer came, or cannot come any more
-	pending int  // pieces of the answer that were received and not emitted yet
+	asked   bool // the request to the client has been queued in the outbox
+	over    bool // the answer arrived, or can no longer arrive
+	pending int  // pieces of the answer received but not emitted yet
 }
 
 var (
@@ -91,8 +91,8 @@ func (a *asker) change(f func()) {
 	}
 }
 
-// Waits implements daemon.Waiter: the client was asked, and everything that came
-// of it was handed on.
+// Waits implements daemon.Waiter: the client was asked, and everything that it sent has
+// been forwarded.
 func (a *asker) Waits(requestID string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,8 +103,8 @@ func (a *asker) Waits(requestID string) bool {
 // Stirred implements daemon.Waiter.
 func (a *asker) Stirred() <-chan struct{} { return a.stirred }
 
-// answered notes that the answer to a call came; its result is delivered after
-// that.
+// answered records that the answer to a call arrived; its result is delivered
+// afterwards.
 func (a *asker) answered(id jsonrpc2.ID) {
 	a.change(func() {
 		if at := a.asked[id]; at != nil {
@@ -113,8 +113,8 @@ func (a *asker) answered(id jsonrpc2.ID) {
 	})
 }
 
-// Call implements editor.Caller. A request that is no longer wanted is cancelled
-// at the client.
+// Call implements editor.Caller. A request that is no longer wanted is cancelled at the
+// client.
 func (a *asker) Call(ctx context.Context, method string, params, result any) error {
 	id, wait, err := a.ask(ctx, method, params)
 	if err != nil {
@@ -172,14 +172,14 @@ func (s *server) stage() Stage {
 	return s.back.Stage
 }
 
-// copilotDelta hands a piece of an answer on, on the reader's goroutine: so it
-// cannot be overtaken by the answer's end.
+// copilotDelta forwards a piece of an answer on the reader's goroutine, so that the end
+// of the answer cannot overtake it.
 func (s *server) copilotDelta(c *call, p protocol.CopilotDeltaParams) {
 	a := s.asker
 	var at *attempt
 	a.change(func() {
 		if at = a.attempts[p.RequestID]; at != nil {
-			at.pending++ // first: it may be emitted before HandleDelta returns
+			at.pending++ // first, because it may be emitted before HandleDelta returns
 		}
 	})
 	before := a.Stats()
@@ -188,7 +188,7 @@ func (s *server) copilotDelta(c *call, p protocol.CopilotDeltaParams) {
 	switch {
 	case after.Merged > before.Merged:
 		if at != nil {
-			a.change(func() { at.pending-- }) // it is emitted with the one before it
+			a.change(func() { at.pending-- }) // emitted together with the previous one
 		}
 		return
 	case after.Accepted > before.Accepted:
@@ -203,13 +203,13 @@ func (s *server) copilotDelta(c *call, p protocol.CopilotDeltaParams) {
 	if at != nil {
 		a.change(func() {
 			at.pending--
-			// What was neither there before nor of another answer broke this one.
+			// A delta that is neither a repeat nor of another answer broke this one.
 			at.over = at.over || err == nil && after.Repeated == before.Repeated && after.Strangers == before.Strangers
 		})
 	}
 }
 
-// answerGap names a gap in the deltas of an answer, which fails for it.
+// answerGap reports a gap in the deltas of an answer, which then fails.
 func (s *server) answerGap(gap *editor.Gap) {
 	p := s.locale().NewErrorParams(protocol.CodeAnswerGap, "")
 	p.Message += " (" + gap.Error() + ")"
@@ -217,13 +217,13 @@ func (s *server) answerGap(gap *editor.Gap) {
 	s.notify(protocol.NotifyError, p)
 }
 
-// copilotToolCall hands a call of a tool on, in its order with the text.
+// copilotToolCall forwards a tool call in order with the text.
 func (s *server) copilotToolCall(c *call, p protocol.CopilotToolCallParams) {
 	a := s.asker
 	var at *attempt
 	a.change(func() {
 		if at = a.attempts[p.RequestID]; at != nil {
-			at.pending++ // first: it may be taken before HandleToolCall returns
+			at.pending++ // first, because it may be taken before HandleToolCall returns
 		}
 	})
 	if taken, _ := a.HandleToolCall(*c.params); taken {
@@ -237,7 +237,7 @@ func (s *server) copilotToolCall(c *call, p protocol.CopilotToolCallParams) {
 		Msg("a call of a tool is not taken: its answer is over or has it already, or the client runs no tools")
 }
 
-// copilotTools replaces the tools that the assistant may ask for.
+// copilotTools replaces the tools that the assistant may call.
 func (s *server) copilotTools(c *call, p protocol.ToolsParams) {
 	if !s.asker.tools {
 		c.fail(protocol.CodeInvalidRequest, "the client did not say capabilities.tools")
@@ -250,8 +250,8 @@ func (s *server) copilotTools(c *call, p protocol.ToolsParams) {
 	s.back.Daemon.OfferTools(tools)
 }
 
-// toolConfirming says aloud that a call waits in a dialog of the editor. One that
-// has ended meanwhile waits no more.
+// toolConfirming says aloud that a call waits in an editor dialog. A call that has
+// ended meanwhile is ignored.
 func (s *server) toolConfirming(_ *call, p protocol.ToolConfirmingParams) {
 	s.back.Daemon.Confirming(p.CallID, p.Certain)
 }
@@ -260,15 +260,15 @@ func (s *server) workspaceWords(_ *call, p protocol.WorkspaceWordsParams) {
 	s.back.Daemon.SetWorkspace(p)
 }
 
-// approveTool is a click instead of a spoken yes or no.
+// approveTool is a click in place of a spoken yes or no.
 func (s *server) approveTool(c *call, p protocol.ApproveToolParams) {
 	if s.back.Daemon.Approve(p.CallID, p.Approved, c.stepped(nothing)) != nil {
 		c.fail(protocol.CodeInvalidState, "callId names no call of a tool in this conversation")
 	}
 }
 
-// models lists those of the adapter. With the editor's assistant there are none:
-// the client knows its models, and offers them itself.
+// models lists the models of the adapter. The editor's assistant has none here: the
+// client knows its models and offers them itself.
 func (s *server) models(c *call) {
 	d := s.back.Daemon
 	list := func() {
@@ -290,18 +290,18 @@ func (s *server) models(c *call) {
 	s.spawn(list)
 }
 
-// selectModel has a model loaded, as soon as no request is under way.
+// selectModel has a model loaded as soon as no request is in flight.
 func (s *server) selectModel(c *call, p protocol.SelectModelParams) {
 	s.back.Daemon.SelectModel(p.ID, c.stepped(nothing))
 }
 
-// credential asks the client for a secret. It is not kept.
+// credential asks the client for a secret. It is not stored.
 func (s *server) credential(ctx context.Context, p protocol.Provider, kind protocol.CredentialKind) (protocol.CredentialsResult, error) {
 	var raw json.RawMessage
 	if err := s.asker.Call(ctx, protocol.MethodCredentials, protocol.CredentialsParams{Provider: p, Kind: kind}, &raw); err != nil {
 		var refused *jsonrpc2.Error
 		if errors.As(err, &refused) {
-			// The client's own words may hold anything.
+			// The client's error text may contain anything.
 			return protocol.CredentialsResult{}, errors.New("the editor gave no key for " + string(p) + "; store one there")
 		}
 		return protocol.CredentialsResult{}, err
@@ -309,7 +309,7 @@ func (s *server) credential(ctx context.Context, p protocol.Provider, kind proto
 	return protocol.DecodeResult[protocol.CredentialsResult](raw)
 }
 
-// editorCommand asks the client's editor for what a voice command names.
+// editorCommand asks the client's editor to execute a voice command.
 func (s *server) editorCommand(ctx context.Context, p protocol.EditorCommandParams) (protocol.EditorCommandResult, error) {
 	var raw json.RawMessage
 	if err := s.asker.Call(ctx, protocol.MethodEditorCommand, p, &raw); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// report is what there is to know for a bug report: no words, secrets or paths.
+// report returns the data for a bug report, without words, secrets or paths.
 func (s *server) report(c *call) {
 	d := s.back.Daemon
 	core, stats := d.State().Counters, s.asker.Stats()
@@ -43,7 +43,7 @@ func (s *server) report(c *call) {
 	})
 }
 
-// journal writes what was recorded to a file.
+// journal writes the recorded journal to a file.
 func (s *server) journal(c *call, p protocol.JournalParams) {
 	r := s.recorder
 	content := r.recorded()
@@ -77,19 +77,18 @@ func (s *server) journal(c *call, p protocol.JournalParams) {
 	s.spawn(write)
 }
 
-// maxJournal is how much of the journal is kept in memory, in bytes: some hours.
-// What is older leaves, and what is left begins with a snapshot.
+// maxJournal limits the journal in memory, in bytes, to some hours. Older entries are
+// dropped, and the rest begins with a snapshot.
 const maxJournal = 16 << 20
 
-// recorder keeps the journal of this process in memory, and on disk where that is
-// wanted.
+// recorder keeps the journal of this process in memory and, if requested, on disk.
 type recorder struct {
 	w    *journal.Writer
 	ring *journal.Ring
 
 	mu      sync.Mutex
 	content journal.Content
-	disk    journal.Output // nil where nothing is kept on disk
+	disk    journal.Output // nil if nothing is kept on disk
 }
 
 func newRecorder(cfg Config, set protocol.Settings) (*recorder, error) {
@@ -102,7 +101,7 @@ func newRecorder(cfg Config, set protocol.Settings) (*recorder, error) {
 	r.content = r.wanted(set)
 	head := r.content
 	if head == journal.Off {
-		head = journal.Redacted // should it be switched on
+		head = journal.Redacted // in case it is switched on later
 	}
 	var err error
 	if r.w, err = journal.New(journal.Header{Build: cfg.Version, Content: head, Started: cfg.Started, Speed: 1}, outs...); err != nil {
@@ -112,8 +111,8 @@ func newRecorder(cfg Config, set protocol.Settings) (*recorder, error) {
 	return r, nil
 }
 
-// wanted is what the settings have recorded. A journal that the command line asks for
-// on disk is recorded without words where the settings say off.
+// wanted returns the journal content that the settings ask for. If the settings say off
+// but the command line asks for a journal on disk, it is recorded without words.
 func (r *recorder) wanted(set protocol.Settings) journal.Content {
 	switch {
 	case set.Privacy.Journal == protocol.PrivacyJournalFull:
@@ -132,9 +131,9 @@ func (r *recorder) recorded() journal.Content {
 
 func (r *recorder) full() bool { return r.recorded() == journal.Full }
 
-// configured has the settings hold at once: for what was recorded too. A journal on
-// disk is deleted when it holds words that are no longer to be kept, or when nothing
-// is.
+// configured applies the settings at once, also to what was already recorded. A journal
+// on disk is deleted if it contains words that must no longer be kept, or if nothing is
+// to be kept.
 func (r *recorder) configured(set protocol.Settings) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +148,7 @@ func (r *recorder) configured(set protocol.Settings) {
 	}
 }
 
-// save writes what was kept to a new file that only the user can read.
+// save writes the kept journal to a new file that only the user can read.
 func (r *recorder) save(dir string) (path string, err error) {
 	r.w.Flush(context.Background())
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -35,8 +35,8 @@ func (c *client) respond(id json.RawMessage, result any) {
 	c.send(object{"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-// One question is asked again, after a pause of the conversation's clock, under
-// the same request id (INT-005, PER-004).
+// A question is retried, after a delay by the conversation's clock, under the same
+// request id (INT-005, PER-004).
 func TestCopilotFailsAndIsAskedAgain(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(object{"copilot": true})
@@ -72,7 +72,7 @@ func TestCopilotFailsAndIsAskedAgain(t *testing.T) {
 	c.end()
 }
 
-// A hole in an answer is noticed: it is not spoken as if it were whole.
+// A gap in an answer is detected: the answer is not spoken as if it were complete.
 func TestADeltaIsMissing(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(object{"copilot": true})
@@ -146,7 +146,7 @@ func TestPushToTalk(t *testing.T) {
 		stt.final "open the config"
 	`)
 	c.initialize(object{"copilot": true}, nil)
-	c.refused(protocol.MethodPushToTalk, object{"down": true}, protocol.CodeInvalidState) // the mode is another
+	c.refused(protocol.MethodPushToTalk, object{"down": true}, protocol.CodeInvalidState) // the turn mode is a different one
 	c.call(protocol.MethodConfigure, object{"agentvoice.turnDetection.mode": "pushToTalk"}, nil)
 	c.call(protocol.MethodStart, nil, nil)
 	c.state(protocol.StateListening)
@@ -211,8 +211,8 @@ func TestDiagnostics(t *testing.T) {
 	c.ended(nil)
 }
 
-// A client that asks sees what became of the user's voice over the assistant, and of
-// a device that was lost.
+// Diagnostics show what became of the user's voice over the assistant, and of a lost
+// device.
 func TestDiagnosticsOfInterruptions(t *testing.T) {
 	c := scripted(t, `
 		auto speech 50ms 2s
@@ -247,7 +247,7 @@ func TestDiagnosticsOfInterruptions(t *testing.T) {
 	c.state(protocol.StateWaitingForCopilot)
 	var r protocol.Report
 	c.call(protocol.MethodDiagnosticsReport, nil, &r)
-	if i := r.Interruptions; i.Confirmed != 1 || i.Retracted != 1 || len(i.Stages) != 0 { // a script's onsets say nothing of their delay
+	if i := r.Interruptions; i.Confirmed != 1 || i.Retracted != 1 || len(i.Stages) != 0 { // a script's onsets carry no delay
 		t.Errorf("the interruptions are %+v", i)
 	}
 	if len(r.LastErrors) != 1 || r.LastErrors[0].Code != protocol.CodeDeviceLost {
@@ -255,8 +255,8 @@ func TestDiagnosticsOfInterruptions(t *testing.T) {
 	}
 }
 
-// The journal that a client asks for is the one of its conversation, without its
-// words, and replays.
+// The journal that a client requests is that of its conversation, without words, and
+// replays.
 func TestJournalReplays(t *testing.T) {
 	var copyOf bytes.Buffer
 	cfg := scriptedConfig(t, "await state listening\nsay \"a secret question\"\ncopilot.delta \"a secret answer.\"\ncopilot.done\nafter 1s")
@@ -305,7 +305,7 @@ func TestAudio(t *testing.T) {
 	c.end()
 }
 
-// A secret is asked for when it is needed, and no log has it.
+// A secret is requested when it is needed, and never logged.
 func TestCredentials(t *testing.T) {
 	var log bytes.Buffer
 	cfg, _, _ := running(t)
@@ -353,7 +353,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// SEC-001: what is logged at any level names no id and no word.
+// SEC-001: logs at every level contain no ids and no words.
 func TestLogsHoldNoWordsAndNoIDs(t *testing.T) {
 	var log bytes.Buffer
 	cfg := scriptedConfig(t, "await state listening\nsay \"zebra\"\ncopilot.delta \"giraffe.\"\ncopilot.done\nafter 1s")

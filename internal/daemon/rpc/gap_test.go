@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// A client whose deltas do not begin at 0, or leave one out, is told which request,
-// what was expected and what came, and the answer is cancelled.
+// If a client's deltas do not start at 0 or skip one, it is told which request, what
+// was expected and what arrived, and the answer is cancelled.
 func TestGapInDeltasIsNamedToTheClient(t *testing.T) {
 	for name, test := range map[string]struct {
 		seqs               []int
@@ -27,7 +27,7 @@ func TestGapInDeltasIsNamedToTheClient(t *testing.T) {
 				c.delta(p, seq, "word ")
 			}
 			var told protocol.ErrorParams
-			for cancelled := false; told.Code == "" || !cancelled; { // in either order
+			for cancelled := false; told.Code == "" || !cancelled; { // in any order
 				m := c.next()
 				switch {
 				case m.Method == protocol.MethodCancelRequest:

@@ -6,8 +6,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// advance moves virtual time. Everything that becomes due on the way is published
-// before the answer.
+// advance advances virtual time. Everything that becomes due is published before the
+// answer.
 func (s *server) advance(c *call, p protocol.AdvanceParams) {
 	if p.Milliseconds > int64(maxAdvance/time.Millisecond) {
 		c.refuse(s.locale().InvalidParams([]protocol.FieldError{{Field: "ms", Problem: "is too large", Allowed: "0 to 86400000"}}))
@@ -17,5 +17,5 @@ func (s *server) advance(c *call, p protocol.AdvanceParams) {
 	c.reply(protocol.AdvanceResult{Now: now.Milliseconds()})
 }
 
-// maxAdvance is a day: more than any deadline.
+// maxAdvance is a day, which exceeds every deadline.
 const maxAdvance = 24 * time.Hour

@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// openHelp has the client open the page that helps with a failure. It is asked for
-// by the user: nothing else opens a page.
+// openHelp has the client open the help page for a failure. Pages open only at the
+// user's request.
 func (s *server) openHelp(c *call, p protocol.OpenHelpParams) {
 	page := daemon.HelpPage(p.Code, s.back.Daemon.Settings())
 	if page == "" {

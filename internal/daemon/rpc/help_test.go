@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// A failure that the provider has a page for says so, and the page is opened when
-// the user asks for it, not before.
+// A failure with a help page from the provider says so, and the page is opened only
+// when the user asks for it.
 func TestTheUserOpensThePageThatHelps(t *testing.T) {
 	c := scripted(t, `
 		await state listening

@@ -15,11 +15,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// serverName is what the daemon calls itself.
+// serverName is the daemon's name on the wire.
 const serverName = "agentvoice-daemon"
 
-// initialize opens the wire: versions are compared, settings taken, and the
-// daemon made.
+// initialize opens the connection: it compares versions, takes the settings and creates
+// the daemon.
 func (s *server) initialize(c *call, p protocol.InitializeParams) {
 	s.mu.Lock()
 	s.clientLocale = protocol.MatchLocale(p.Locale)
@@ -69,10 +69,10 @@ func (s *server) info() protocol.ServerInfo {
 	return protocol.ServerInfo{Name: serverName, Version: s.cfg.Version}
 }
 
-// errEnding says that the connection ended while the daemon was made.
+// errEnding reports that the connection ended while the daemon was being created.
 var errEnding = errors.New("the connection is ending")
 
-// begin makes the daemon and has it run.
+// begin creates and starts the daemon.
 func (s *server) begin(p protocol.InitializeParams, settings protocol.Settings) error {
 	recorder, err := newRecorder(s.cfg, settings)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *server) begin(p protocol.InitializeParams, settings protocol.Settings) 
 	return nil
 }
 
-// complain names the settings that initialize asked for in vain.
+// complain reports the invalid settings of initialize.
 func (s *server) complain(bad []protocol.FieldError) {
 	if len(bad) == 0 {
 		return
@@ -125,7 +125,8 @@ func (s *server) complain(bad []protocol.FieldError) {
 	})
 }
 
-// initialized needs nothing done: requests to the client come of conversations.
+// initialized does nothing, because requests to the client only arise from
+// conversations.
 func (s *server) initialized(*call) {}
 
 // shutdown ends the conversation and closes every resource, then answers.
@@ -153,7 +154,7 @@ func (s *server) exit(*call) {
 	s.finish(ErrExit)
 }
 
-// watch ends the connection when a process is gone.
+// watch ends the connection when a process ends.
 func (s *server) watch(pid int) {
 	if pid <= 0 {
 		return
@@ -167,7 +168,7 @@ func (s *server) watch(pid int) {
 	})
 }
 
-// logged says in the log what is published: names and hashed ids, no words.
+// logged logs what is published: names and hashed ids, no words.
 func (s *server) logged(params any) {
 	switch p := params.(type) {
 	case protocol.StateParams:
@@ -182,7 +183,7 @@ func (s *server) logged(params any) {
 	}
 }
 
-// clip bounds what a client says about itself in a log.
+// clip limits client-supplied text in a log.
 func clip(s string) string {
 	if len(s) > 40 {
 		return strings.ToValidUTF8(s[:40], "")
@@ -190,21 +191,21 @@ func clip(s string) string {
 	return s
 }
 
-// How long a window may be silent.
+// Limits for the silence of a window.
 const (
 	suspendAfter = 20 * time.Second
 	endAfter     = 60 * time.Second
 )
 
-// heartbeats suspends the conversation of a window that is silent, and ends it
-// (the protocol, client/heartbeat).
+// heartbeats suspends and then ends the conversation of a window that is silent (the
+// protocol, client/heartbeat).
 type heartbeats struct {
 	clock dispatch.Clock
 	d     *daemon.Daemon
 
 	mu        sync.Mutex
 	stops     []func()
-	beat      uint64 // how many there were: a timer of an older one means nothing
+	beat      uint64 // count of beats; the timer of an older one is stale
 	suspended bool
 	stopped   bool
 }
@@ -215,7 +216,7 @@ func newHeartbeats(clock dispatch.Clock, d *daemon.Daemon) *heartbeats {
 	return h
 }
 
-// heard is a sign of life.
+// heard handles a sign of life.
 func (h *heartbeats) heard() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -83,7 +83,7 @@ func TestTheClientsLanguageAndSettings(t *testing.T) {
 	c.end()
 }
 
-// stuckInput is a pipe that does not close while it is read, as on Windows.
+// stuckInput is a pipe that does not close while it is being read, as on Windows.
 type stuckInput struct {
 	io.Reader
 	release chan struct{}
@@ -91,14 +91,14 @@ type stuckInput struct {
 
 func (s *stuckInput) Close() error { <-s.release; return nil }
 
-// TestAnInputThatDoesNotCloseHoldsNothingUp: the process would stay behind.
+// TestAnInputThatDoesNotCloseHoldsNothingUp: otherwise the process would not exit.
 func TestAnInputThatDoesNotCloseHoldsNothingUp(t *testing.T) {
 	in, editor := io.Pipe()
 	stuck := &stuckInput{Reader: in, release: make(chan struct{})}
 	served := make(chan error, 1)
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { served <- rpc.Serve(ctx, rpc.Config{In: stuck, Out: nopCloser{io.Discard}, Version: "test"}) }()
-	stop() // a signal: nobody closes the other end
+	stop() // a signal: the other end is not closed
 	select {
 	case err := <-served:
 		if err != nil {
@@ -122,7 +122,7 @@ func TestExitWithoutShutdown(t *testing.T) {
 	c.ended(rpc.ErrExit)
 }
 
-// The conversation is over and everything is closed when shutdown is answered.
+// When shutdown is answered, the conversation is over and everything is closed.
 func TestShutdownClosesEverything(t *testing.T) {
 	cfg, _, closed := running(t)
 	c := serve(t, cfg, true)
@@ -157,7 +157,7 @@ func TestTheEndOfTheInputAfterShutdown(t *testing.T) {
 	c.ended(nil)
 }
 
-// A client that stopped to read does not hold up the end.
+// A client that stopped reading does not delay the end.
 func TestTheEndWhileTheClientDoesNotRead(t *testing.T) {
 	cfg, _, closed := running(t)
 	c := serve(t, cfg, false)
@@ -168,7 +168,7 @@ func TestTheEndWhileTheClientDoesNotRead(t *testing.T) {
 	<-closed
 }
 
-// otherProcess is a process that lives until the returned function is called.
+// otherProcess starts a process that lives until the returned function is called.
 func otherProcess(t *testing.T) (pid int, end func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -199,7 +199,7 @@ func TestTheProcessOfInitializeIsGone(t *testing.T) {
 	c := serve(t, cfg, true)
 	pid, end := otherProcess(t)
 	c.call(protocol.MethodInitialize, object{"protocolVersion": "1.0", "processId": pid}, nil)
-	c.call(protocol.MethodState, nil, nil) // it lives, and so do we
+	c.call(protocol.MethodState, nil, nil) // the process is alive, and so is the daemon
 	end()
 	c.ended(rpc.ErrProcessGone)
 	<-closed
@@ -207,7 +207,7 @@ func TestTheProcessOfInitializeIsGone(t *testing.T) {
 
 func TestTheProcessOfTheCommandLineIsGone(t *testing.T) {
 	pid, end := otherProcess(t)
-	end() // before anybody watched it
+	end() // before it is watched
 	cfg := scriptedConfig(t, "")
 	cfg.ProcessID = pid
 	serve(t, cfg, true).ended(rpc.ErrProcessGone)
@@ -251,8 +251,8 @@ func TestIDsOfRequestsMayBeStrings(t *testing.T) {
 	c.end()
 }
 
-// TestNothingBeforeInitializeIsAnswered: what a world says while it is made reaches
-// the client afterwards.
+// TestNothingBeforeInitializeIsAnswered: notifications from a world under construction
+// reach the client afterwards.
 func TestNothingBeforeInitializeIsAnswered(t *testing.T) {
 	cfg := scriptedConfig(t, "")
 	made := cfg.New
@@ -272,7 +272,7 @@ func TestNothingBeforeInitializeIsAnswered(t *testing.T) {
 	}
 }
 
-// A start that is refused takes nothing over, now or at the next start.
+// A refused start takes nothing over, now or at the next start.
 func TestARefusedStartTakesNothingOver(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(nil)
@@ -291,8 +291,8 @@ func TestARefusedStartTakesNothingOver(t *testing.T) {
 	c.end()
 }
 
-// takeOvers says of each time that the devices were opened whether the microphone
-// was to be taken from another window.
+// takeOvers returns, for each time the devices were opened, whether the microphone was
+// to be taken from another window.
 func (c *client) takeOvers() (list []bool) {
 	c.t.Helper()
 	var written protocol.JournalResult
@@ -310,8 +310,8 @@ func (c *client) takeOvers() (list []bool) {
 	return list
 }
 
-// The second conversation of a connection ends as the first one did: it comes to
-// idle before shutdown is answered, and the journal says so.
+// The second conversation of a connection ends like the first: it reaches idle before
+// shutdown is answered, and the journal says so.
 func TestShutdownWaitsForASecondConversation(t *testing.T) {
 	cfg, _, _ := runningClosingIn(t, 100*time.Millisecond)
 	var kept bytes.Buffer

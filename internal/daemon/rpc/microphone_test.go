@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// microphone reads up to the next agentvoice.microphone that holds.
+// microphone reads up to the next agentvoice.microphone for which holds returns true.
 func (c *client) microphone(what string, holds func(protocol.Microphone) bool) (mic protocol.Microphone) {
 	c.t.Helper()
 	c.until(what, func(m message) bool {
@@ -23,7 +23,7 @@ func (c *client) microphone(what string, holds func(protocol.Microphone) bool) (
 	return mic
 }
 
-// The snapshot says whether the device is captured, and each change is published.
+// The snapshot says whether the device is being captured, and each change is published.
 func TestTheSnapshotSaysWhatTheMicrophoneDoes(t *testing.T) {
 	c := scripted(t, `
 		await state listening
@@ -58,7 +58,7 @@ func TestTheSnapshotSaysWhatTheMicrophoneDoes(t *testing.T) {
 	c.end()
 }
 
-// initialize repeats the mute of an earlier daemon: it holds before anything can be
+// initialize repeats the mute of an earlier daemon: it applies before anything can be
 // captured, also for the wake phrase.
 func TestInitializeMutesBeforeAnythingIsCaptured(t *testing.T) {
 	c := scripted(t, "")
@@ -82,7 +82,8 @@ func TestInitializeMutesBeforeAnythingIsCaptured(t *testing.T) {
 	c.end()
 }
 
-// Muted, the wake phrase is not listened for; a conversation has the device alone.
+// While muted, the wake phrase is not listened for; during a conversation, only the
+// conversation uses the device.
 func TestTheWakePhraseIsListenedForOnlyWhereTheSnapshotSaysSo(t *testing.T) {
 	c := scripted(t, `
 		await client/heartbeat
@@ -112,7 +113,7 @@ func TestTheWakePhraseIsListenedForOnlyWhereTheSnapshotSaysSo(t *testing.T) {
 }
 
 // A conversation keeps the turn mode that it began with, and the snapshot shows it;
-// the key to talk follows it.
+// push-to-talk follows it.
 func TestTheTurnModeIsThatOfTheConversation(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(nil)

@@ -11,15 +11,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// How much the observer remembers of each kind.
+// Limits of what the observer keeps, by kind.
 const (
 	maxSamples  = 256
 	maxErrors   = 20
 	maxSessions = 100
 )
 
-// observer counts and measures what is published, for reports. It keeps codes,
-// ids and times, no words.
+// observer counts and measures notifications for reports. It keeps codes, ids and
+// times, but no words.
 type observer struct {
 	started time.Time
 
@@ -28,9 +28,9 @@ type observer struct {
 	times    map[string][]time.Duration
 	errors   []protocol.ReportedError
 	sessions []protocol.SessionSummary // oldest first
-	now      time.Time                 // the latest time that was published
+	now      time.Time                 // latest published time
 	since    map[protocol.State]time.Time
-	began    time.Time // when the session of the conversation was asked for
+	began    time.Time // when the conversation's session was requested
 	turns    int
 }
 
@@ -47,7 +47,7 @@ func (o *observer) count(name string) {
 	o.counts[name]++
 }
 
-// saw takes notice of a notification.
+// saw handles a notification.
 func (o *observer) saw(_ string, params any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,7 +67,7 @@ func (o *observer) saw(_ string, params any) {
 	}
 }
 
-// state measures the promises of the specification: from the words to the voice
+// state measures the times that the specification promises: from the words to the voice
 // (PER-001 and AC-003), and from the interruption to listening (PER-002).
 func (o *observer) state(p protocol.StateParams) {
 	at := p.Since.Time
@@ -160,7 +160,7 @@ func (o *observer) latencies() map[string]protocol.Latency {
 	return out
 }
 
-// sessions lists what is recorded, or else those of this process.
+// sessions lists the recorded sessions or, without a record, those of this process.
 func (s *server) sessions(c *call) {
 	if s.back.Sessions != nil {
 		recorded(s, c, s.back.Sessions)
@@ -173,7 +173,7 @@ func (s *server) sessions(c *call) {
 	c.reply(protocol.SessionsResult{Sessions: list})
 }
 
-// usage sums up what is recorded, or else this process.
+// usage returns the recorded usage or, without a record, that of this process.
 func (s *server) usage(c *call) {
 	if s.back.Usage != nil {
 		recorded(s, c, s.back.Usage)
@@ -185,7 +185,7 @@ func (s *server) usage(c *call) {
 	c.reply(result)
 }
 
-// recorded answers from the record, which takes time to read.
+// recorded answers from the record, which is slow to read.
 func recorded[R any](s *server, c *call, read func(context.Context) (R, error)) {
 	s.spawn(func() {
 		result, err := read(s.ctx)

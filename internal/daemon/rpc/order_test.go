@@ -14,7 +14,7 @@ import (
 func errorsAs(err error, target any) bool { return errors.As(err, target) }
 func timeout() <-chan time.Time           { return time.After(patience) }
 
-// slowAudio is a fake sound system that takes its time.
+// slowAudio is a fake sound system that is slow.
 type slowAudio struct{ asked, release chan struct{} }
 
 func newSlowAudio() *slowAudio {
@@ -39,7 +39,7 @@ func (a *slowAudio) in(cfg rpc.Config) rpc.Config {
 	return cfg
 }
 
-// An answer comes before what its step publishes, and every transition in order.
+// An answer precedes what its step publishes, and transitions are in order.
 func TestAnswersAndNotificationsKeepTheOrderOfTheSteps(t *testing.T) {
 	cfg, _, _ := running(t)
 	c := serve(t, cfg, true)
@@ -78,25 +78,25 @@ func TestAnswersAndNotificationsKeepTheOrderOfTheSteps(t *testing.T) {
 	c.end()
 }
 
-// behind is a client that listens, and then stops to read while a number of
-// notifications are published.
+// behind returns a client that listens and then stops reading while n notifications are
+// published.
 func behind(t *testing.T, n int, publish func(daemon.Port, int)) *client {
 	t.Helper()
 	cfg, ports, _ := running(t)
 	c := serve(t, cfg, true)
 	c.initializeAndListen(nil)
-	c.call(protocol.MethodState, nil, nil) // all that the step published is read
+	c.call(protocol.MethodState, nil, nil) // everything that the step published has been read
 	c.seen = nil
 	port := <-ports
 	c.gate.Lock()
 	for i := range n {
-		publish(port, i) // which would never return if it waited for the client
+		publish(port, i) // this would never return if it waited for the client
 	}
 	return c
 }
 
-// resync reads up to the new snapshot, and says how many messages of a method
-// came before it.
+// resync reads up to the new snapshot, and returns how many messages of a method came
+// before it.
 func (c *client) resync(method string) (got int) {
 	c.t.Helper()
 	var p protocol.NotificationParams
@@ -114,8 +114,8 @@ func (c *client) resync(method string) (got int) {
 	return got
 }
 
-// A client that does not read is spared levels, never holds up the daemon, and is
-// told with a snapshot when it reads again. What counts is not held back.
+// A client that does not read misses levels, never blocks the daemon, and gets a
+// snapshot when it reads again. Essential notifications are not dropped.
 func TestSlowReader(t *testing.T) {
 	const levels = 50_000
 	c := behind(t, levels, func(p daemon.Port, i int) {
@@ -140,8 +140,8 @@ func TestSlowReader(t *testing.T) {
 	c.end()
 }
 
-// Beyond what can be kept, notifications give way to the snapshot, and answers do
-// not.
+// Beyond the capacity, notifications are replaced by the snapshot, but answers are
+// kept.
 func TestVerySlowReader(t *testing.T) {
 	const captions = 30_000
 	c := behind(t, captions, func(p daemon.Port, i int) {
@@ -162,9 +162,8 @@ func TestVerySlowReader(t *testing.T) {
 	c.end()
 }
 
-// A client that fell behind can rebuild what it shows: the snapshot names the calls
-// that wait for a yes or no, and the transcript has the words and the calls as they
-// stand.
+// A client that fell behind can rebuild its display: the snapshot names the calls that
+// await approval, and the transcript has the words and the current calls.
 func TestWhatAClientNeedsThatFellBehind(t *testing.T) {
 	c := scripted(t, "auto speech 0ms 1s")
 	c.initializeAndListen(withTools)

@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// How far a client may fall behind, in messages and bytes that it has not read.
+// How far a client may fall behind, in unread messages and bytes.
 const (
-	// From here on it is spared levels and partial transcripts.
+	// Above this, levels and partial transcripts are dropped.
 	softMessages, softBytes = 1024, 1 << 20
-	// From here on it is spared every notification.
+	// Above this, all notifications are dropped.
 	hardMessages, hardBytes = 8192, 8 << 20
-	// Here it is hung up on: it lets answers pile up.
+	// Above this, the client is disconnected, because it lets answers pile up.
 	mostMessages, mostBytes = 65536, 64 << 20
 )
 
 var errNotRead = errors.New("the editor does not read what it is sent")
 
-// outbox is the one queue of what is sent, and the goroutine that writes it. Each
-// Write is one message. Write never blocks.
+// outbox is the only output queue, with the goroutine that writes it. Each Write is one
+// message. Write never blocks.
 type outbox struct {
 	out io.WriteCloser
-	// caughtUp is called, on the writer's goroutine, when everything is written
-	// and something was held back.
+	// caughtUp is called on the writer's goroutine when everything is written and
+	// something was dropped.
 	caughtUp func()
 
 	mu      sync.Mutex
 	queue   [][]byte
 	bytes   int
-	missed  bool // something was held back
-	lost    bool // something that counts was held back: so is what follows, up to the snapshot
+	missed  bool // something was dropped
+	lost    bool // an essential message was dropped, so everything is dropped until the snapshot
 	closing bool
 	broken  error
 	wake    chan struct{}
@@ -45,8 +45,7 @@ func newOutbox(out io.WriteCloser, caughtUp func()) *outbox {
 	return o
 }
 
-// admit says whether a notification is to be sent. Those that are light can be
-// done without.
+// admit reports whether a notification is to be sent. Light ones are dropped first.
 func (o *outbox) admit(light bool) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -64,7 +63,7 @@ func (o *outbox) admit(light bool) bool {
 	}
 }
 
-// resume admits everything again: a snapshot follows.
+// resume admits everything again, starting with a snapshot.
 func (o *outbox) resume() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,8 +96,8 @@ func (o *outbox) stir() {
 	}
 }
 
-// Close takes no more messages. Those that are queued are still written; drain
-// waits for that.
+// Close accepts no more messages. Queued messages are still written; drain waits for
+// that.
 func (o *outbox) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -107,8 +106,7 @@ func (o *outbox) Close() error {
 	return nil
 }
 
-// drain closes the outbox, waits until it is empty, at most for limit, and closes
-// the output.
+// drain closes the outbox, waits up to limit until it is empty, and closes the output.
 func (o *outbox) drain(limit time.Duration) error {
 	_ = o.Close()
 	late := time.NewTimer(limit)
@@ -117,7 +115,7 @@ func (o *outbox) drain(limit time.Duration) error {
 	case <-o.done:
 		return o.out.Close()
 	case <-late.C:
-		err := o.out.Close() // which ends a Write that waits
+		err := o.out.Close() // unblocks a pending Write
 		return errors.Join(errNotRead, err)
 	}
 }
@@ -142,7 +140,7 @@ func (o *outbox) run() {
 	}
 }
 
-// next takes the oldest message; ok is false when there will be none.
+// next takes the oldest message; ok is false after the last one.
 func (o *outbox) next() (message []byte, missed, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

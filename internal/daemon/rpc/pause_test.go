@@ -9,20 +9,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// advance moves virtual time.
+// advance advances virtual time.
 func (c *client) advance(ms int) {
 	c.t.Helper()
 	c.call(protocol.MethodAdvance, object{"ms": ms}, nil)
 }
 
-// snapshot is the present state.
+// snapshot returns the current state.
 func (c *client) snapshot() (now protocol.Snapshot) {
 	c.t.Helper()
 	c.call(protocol.MethodState, nil, &now)
 	return now
 }
 
-// now expects the present state.
+// now checks the current state.
 func (c *client) now(want protocol.State, reason string) {
 	c.t.Helper()
 	if now := c.snapshot(); now.State != want || now.Metadata.Reason != reason {
@@ -30,7 +30,7 @@ func (c *client) now(want protocol.State, reason string) {
 	}
 }
 
-// effectsOf lists the effects with these names so far, in order.
+// effectsOf returns the effects with these names so far, in order.
 func (c *client) effectsOf(names ...string) (did []string) {
 	c.t.Helper()
 	var written protocol.JournalResult
@@ -54,8 +54,8 @@ func (c *client) microphoneEffects() []string {
 	return c.effectsOf("OpenAudio", "StartCapture", "HoldCapture", "ReleaseCapture", "CloseAudio")
 }
 
-// A pause by the user lasts until the user resumes: after a minute, and after ten.
-// The microphone stays closed meanwhile.
+// A pause by the user lasts until the user resumes, after one minute or ten. The
+// microphone stays closed meanwhile.
 func TestAPauseByTheUserLasts(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(nil)
@@ -79,8 +79,8 @@ func TestAPauseByTheUserLasts(t *testing.T) {
 	c.end()
 }
 
-// A pause by the user outlives a device that stays away: the conversation faults,
-// and does not recover before the user resumes it.
+// A pause by the user outlasts a device that stays away: the conversation faults, and
+// does not recover before the user resumes it.
 func TestAPauseByTheUserOutlivesAFault(t *testing.T) {
 	c := scripted(t, "await conversation/suspend\ndevice.lost")
 	c.initializeAndListen(nil)
@@ -102,8 +102,8 @@ func TestAPauseByTheUserOutlivesAFault(t *testing.T) {
 	c.end()
 }
 
-// A window that falls silent while the user's pause is in force does not end the
-// pause when it speaks up again, and ends the conversation after 60 s.
+// A window that falls silent during the user's pause does not end the pause when it is
+// heard again; after 60 s of silence the conversation ends.
 func TestHeartbeatUnderAPauseByTheUser(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(object{"heartbeat": true})

@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// speakingFor10s is a conversation in which one second of an answer of 10 s was
-// spoken. Each request for the history lets the script go on.
+// speakingFor10s is a conversation in which one second of a 10 s answer was spoken.
+// Each request for the history lets the script continue.
 const speakingFor10s = `
 auto speech 0ms 10s
 await state listening
@@ -23,7 +23,7 @@ after 1s
 await conversation/history
 `
 
-// TestTheRateOfTheVoiceIsSet by the wire, while there is a conversation.
+// TestTheRateOfTheVoiceIsSet: the wire sets the rate during a conversation.
 func TestTheRateOfTheVoiceIsSet(t *testing.T) {
 	cfg, _, _ := running(t)
 	var rates []float64
@@ -47,13 +47,13 @@ func TestTheRateOfTheVoiceIsSet(t *testing.T) {
 	}
 }
 
-// goOn lets the script go on.
+// goOn lets the script continue.
 func (c *client) goOn() {
 	c.t.Helper()
 	c.call(protocol.MethodHistory, nil, nil)
 }
 
-// voicePaused expects that the assistant speaks, and whether the user paused it.
+// voicePaused checks that the assistant speaks, and whether the user paused it.
 func (c *client) voicePaused(want bool, label string) {
 	c.t.Helper()
 	if now := c.snapshot(); now.State != protocol.StateSpeaking || now.Paused.Voice != want || now.Label != label {
@@ -61,7 +61,7 @@ func (c *client) voicePaused(want bool, label string) {
 	}
 }
 
-// toldPaused lists what agentvoice.paused said of the voice so far.
+// toldPaused returns what agentvoice.paused has reported about the voice so far.
 func (c *client) toldPaused() (told []bool) {
 	c.t.Helper()
 	for _, m := range c.seen {
@@ -77,8 +77,8 @@ func (c *client) toldPaused() (told []bool) {
 	return told
 }
 
-// Said over an answer, "hold on" pauses the voice and "continue" has it go on from
-// there; nothing is sent.
+// During an answer, "hold on" pauses the voice and "continue" resumes it; nothing is
+// sent.
 func TestHoldOnPausesTheVoice(t *testing.T) {
 	c := scripted(t, speakingFor10s+"say \"Hold on.\"\nawait conversation/history\nsay \"Continue, please.\"")
 	c.initializeAndListen(nil)
@@ -105,7 +105,7 @@ func TestHoldOnPausesTheVoice(t *testing.T) {
 	c.end()
 }
 
-// The same by the wire, and in each language by word.
+// The same over the wire, and by voice in each language.
 func TestThePlaybackIsPausedAndContinued(t *testing.T) {
 	c := scripted(t, speakingFor10s)
 	c.initializeAndListen(nil)
@@ -133,7 +133,7 @@ func TestThePlaybackIsPausedAndContinued(t *testing.T) {
 	}
 }
 
-// "Stop", said while the voice is paused, ends the answer.
+// "Stop" while the voice is paused ends the answer.
 func TestStopEndsAPausedAnswer(t *testing.T) {
 	c := scripted(t, speakingFor10s+"say \"stop\"")
 	c.initializeAndListen(nil)

@@ -13,7 +13,7 @@ import (
 
 const journalSetting = "agentvoice.privacy.journal"
 
-// saved asks for the journal and reads it.
+// saved requests the journal and reads it.
 func (c *client) saved(content protocol.JournalContent) string {
 	c.t.Helper()
 	var result protocol.JournalResult
@@ -25,7 +25,7 @@ func (c *client) saved(content protocol.JournalContent) string {
 	return string(b)
 }
 
-// replays fails unless a journal that was saved replays to what was recorded.
+// replays checks that a saved journal replays to what was recorded.
 func replays(t *testing.T, saved string) {
 	t.Helper()
 	j, err := journal.Read(strings.NewReader(saved))
@@ -37,15 +37,15 @@ func replays(t *testing.T, saved string) {
 	}
 }
 
-// heardOut lets an answer be heard to its end.
+// heardOut lets an answer play to its end.
 func (c *client) heardOut() {
 	c.t.Helper()
 	c.request(protocol.MethodAdvance, object{"ms": 5000})
 	c.state(protocol.StateListening)
 }
 
-// Words stop being recorded when the user no longer wants them, and those that were
-// recorded are gone from memory and from the disk, while the conversation continues.
+// When the user disables the recording of words, those already recorded are removed
+// from memory and from disk, while the conversation continues.
 func TestJournalWithoutWordsFromNowOn(t *testing.T) {
 	cfg := scriptedConfig(t, "auto speech 0ms 1s")
 	onDisk := filepath.Join(t.TempDir(), "journal.jsonl")
@@ -82,8 +82,8 @@ func TestJournalWithoutWordsFromNowOn(t *testing.T) {
 	c.end()
 }
 
-// A journal that is switched off is gone at once; one that is switched on again begins
-// there, with the state, and replays.
+// A journal that is switched off is deleted at once; one that is switched on again
+// starts there, with the state, and replays.
 func TestJournalOffAndOnAgain(t *testing.T) {
 	c := scripted(t, "auto speech 0ms 1s")
 	c.initialize(object{"copilot": true}, object{journalSetting: "full"})

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// awaitProcess returns nil when the process is gone, and an error when ctx is
-// done.
+// awaitProcess returns nil when the process has ended, or an error when ctx is done.
 func awaitProcess(ctx context.Context, pid int) error {
 	return pollProcess(ctx, pid, time.Second)
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollProcess asks every so often whether a process is there. Another user's may
-// not be signalled, and is there all the same.
+// pollProcess polls whether a process exists. Another user's process exists even if it
+// cannot be signalled.
 func pollProcess(ctx context.Context, pid int, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

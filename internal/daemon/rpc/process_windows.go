@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// awaitProcess returns nil when the process is gone, and an error when ctx is
-// done or the process cannot be watched.
+// awaitProcess returns nil when the process has ended, or an error when ctx is done or
+// the process cannot be watched.
 func awaitProcess(ctx context.Context, pid int) error {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
-		return nil // there is none with this id
+		return nil // no process has this id
 	}
 	if err != nil {
 		return fmt.Errorf("open the process: %w", err)

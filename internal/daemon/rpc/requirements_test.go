@@ -14,9 +14,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// What the specification asks of the daemon around the core, by name.
+// Requirements of the specification for the daemon around the core, by name.
 
-// told reads up to the transition to a state and returns it with all before it.
+// told reads up to the transition to a state and returns it with all transitions before
+// it.
 func (c *client) told(last protocol.State) []protocol.StateParams {
 	c.t.Helper()
 	c.seen = nil
@@ -39,8 +40,8 @@ func (c *client) told(last protocol.State) []protocol.StateParams {
 // answered is a question that is answered aloud.
 const answered = "await state listening\nsay \"zebra\"\nawait state waitingForCopilot\nafter 500ms\ncopilot.delta \"giraffe.\"\ncopilot.done\nafter 3s\n"
 
-// INT-003: the client is told of each state, with its label in its own language.
-// GUD-003: waiting for Copilot has a label of its own.
+// INT-003: each state is published to the client, with its label in the client's
+// language. GUD-003: waiting for Copilot has its own label.
 func TestINT003StatesArePublishedWithTheirLabels(t *testing.T) {
 	for locale, want := range map[string][]string{
 		"en": {"● Listening", "⋯ Thinking", "⋯ Waiting for Copilot", "⋯ Thinking", "● Speaking"},
@@ -61,7 +62,7 @@ func TestINT003StatesArePublishedWithTheirLabels(t *testing.T) {
 }
 
 // CON-003: "the last 20 transitions in memory", and no more; the next daemon on the
-// same folder knows none of them ("SHALL NOT store them across sessions").
+// same folder has none of them ("SHALL NOT store them across sessions").
 func TestCON003TheLast20TransitionsAreRemembered(t *testing.T) {
 	cfg, _, _ := running(t)
 	c := serve(t, cfg, true)
@@ -97,8 +98,8 @@ func TestCON003TheLast20TransitionsAreRemembered(t *testing.T) {
 	next.end()
 }
 
-// GUD-002: each line of the log is a JSON object, and a transition is one with
-// everything that joins it to other logs.
+// GUD-002: each line of the log is a JSON object, and that of a transition has
+// everything that correlates it with other logs.
 func TestGUD002LogsAreStructured(t *testing.T) {
 	var log bytes.Buffer
 	cfg := scriptedConfig(t, answered)
@@ -128,8 +129,8 @@ func TestGUD002LogsAreStructured(t *testing.T) {
 	}
 }
 
-// PAT-002: the client, the log and the journal each see the same transitions, in
-// the same order, and the observer that measures has its numbers.
+// PAT-002: the client, the log and the journal each see the same transitions, in the
+// same order, and the observer has measured them.
 func TestPAT002EveryObserverSeesTheSame(t *testing.T) {
 	var log, kept bytes.Buffer
 	cfg := scriptedConfig(t, answered)
@@ -176,8 +177,8 @@ func TestPAT002EveryObserverSeesTheSame(t *testing.T) {
 	}
 }
 
-// SEC-003: a failure to sign in says what to do, and what the service said about
-// the key stays out of it.
+// SEC-003: an authentication failure says what to do, without what the service said
+// about the key.
 func TestSEC003AuthenticationSaysWhatToDo(t *testing.T) {
 	c := scripted(t, "await state listening\nsession.failed authentication\n")
 	c.initializeAndListen(nil)
@@ -194,7 +195,7 @@ func TestSEC003AuthenticationSaysWhatToDo(t *testing.T) {
 	c.end()
 }
 
-// Every change of the session is told, each following on the one before (003,
+// Every session change is published, each following from the previous one (003,
 // broadcast).
 func TestSessionChangesAreTold(t *testing.T) {
 	c := scripted(t, answered)

@@ -19,105 +19,104 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol/jsonrpc"
 )
 
-// How long the parts of the end may take: two seconds in all (the protocol,
-// section 1), with something to spare.
+// Limits for the phases of shutdown: two seconds in total (the protocol, section 1),
+// with a margin.
 const (
-	goodbye  = 800 * time.Millisecond // the conversation, from Terminating to Idle
+	goodbye  = 800 * time.Millisecond // conversation, from Terminating to Idle
 	closeMax = 700 * time.Millisecond // devices, connection, voice
-	drainMax = 200 * time.Millisecond // what is still to be sent
+	drainMax = 200 * time.Millisecond // pending output
 )
 
-// Config says what to serve. In, Out, Clock, New and Log are needed.
+// Config configures Serve. In, Out, Clock, New and Log are required.
 type Config struct {
 	In  io.ReadCloser
 	Out io.WriteCloser
-	// Version is that of the build.
+	// Version is the build's version.
 	Version string
-	// ProcessID is watched as that of initialize is; 0 for none.
+	// ProcessID is watched like the one in initialize; 0 watches no process.
 	ProcessID int
-	// Clock is the daemon's, Started what its zero is on the wire.
+	// Clock is the daemon's clock, Started the wall-clock time of its zero.
 	Clock   dispatch.Clock
 	Started time.Time
-	// Settings puts what the command line says over the client's settings; nil
-	// for nothing.
+	// Settings overrides the client's settings with those of the command line; nil
+	// changes nothing.
 	Settings func(protocol.Settings) (protocol.Settings, error)
-	// JournalDir is where diagnostics/journal writes, "" for nowhere.
+	// JournalDir is where diagnostics/journal writes; "" disables it.
 	JournalDir string
-	// Journal gets the journal as it is written, unless the settings keep
-	// conversations off the disk; nil for none.
+	// Journal receives the journal as it is written, unless the settings keep
+	// conversations off the disk. It may be nil.
 	Journal journal.Output
-	// New makes the daemon, once, when the client sent initialize.
+	// New creates the daemon, once, when the client has sent initialize.
 	New func(Client) (Backend, error)
 	Log zerolog.Logger
 }
 
 // Client describes the client to New.
 type Client struct {
-	Name     string // as it calls itself
+	Name     string // as announced by the client
 	Settings protocol.Settings
 	Locale   string
-	// Microphone is how the microphone begins.
+	// Microphone is the initial state of the microphone.
 	Microphone protocol.MuteParams
-	// Copilot asks the client's assistant; nil where it has none.
+	// Copilot asks the client's assistant; nil without one.
 	Copilot copilot.Adapter
-	// Credential asks the client for a secret; nil where it keeps none.
+	// Credential asks the client for a secret; nil if it stores no secrets.
 	Credential func(context.Context, protocol.Provider, protocol.CredentialKind) (protocol.CredentialsResult, error)
 	Notify     func(method string, params any)
-	// Editor asks the client's editor for what a voice command names; nil where it takes
-	// none.
+	// Editor asks the client's editor to execute a voice command; nil if it does not
+	// support that.
 	Editor func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error)
-	// TranscriptAppend says that it takes transcripts that only continue the one
-	// before.
+	// TranscriptAppend says that the client accepts transcripts that only append to the
+	// previous one.
 	TranscriptAppend bool
 	Journal          *journal.Writer
 }
 
-// Backend is a daemon and what belongs to it.
+// Backend is a daemon with its resources.
 type Backend struct {
 	Daemon *daemon.Daemon
-	// Audio is nil where there are no devices.
+	// Audio is nil without devices.
 	Audio Audio
-	// PressToTalk begins an utterance by hand; nil where that is not possible.
+	// PressToTalk begins an utterance manually; nil if unsupported.
 	PressToTalk func() error
-	// SetRate sets the speed of the voice for this conversation; nil without one.
+	// SetRate sets the speech rate for this conversation; nil without a voice.
 	SetRate func(rate float64)
-	// Counters are those of the connection to the service, for diagnostics/report;
-	// nil without one.
+	// Counters returns the connection's counters for diagnostics/report; nil without a
+	// connection.
 	Counters func() map[string]int64
-	// Sessions lists what is recorded of sessions, newest first; nil where only those
-	// of this process are known.
+	// Sessions lists the recorded sessions, newest first; nil if only those of this
+	// process are known.
 	Sessions func(context.Context) (protocol.SessionsResult, error)
-	// Usage sums up what is recorded of usage; nil as for Sessions.
+	// Usage returns the recorded usage; nil as for Sessions.
 	Usage func(context.Context) (protocol.UsageResult, error)
-	// Stage drives a daemon on virtual time; nil for one that runs.
+	// Stage drives a daemon on virtual time; nil in real time.
 	Stage Stage
 }
 
-// Audio is the devices, as far as a client sees and chooses them.
+// Audio is the client's view of the devices.
 type Audio interface {
-	// Devices lists them; it may take long.
+	// Devices lists the devices. It may be slow.
 	Devices(protocol.Settings) (protocol.DevicesResult, error)
 }
 
 // Stage drives a daemon on virtual time. Its methods are safe for concurrent use.
 type Stage interface {
-	// Settle does everything that is left to do at this time, and lets time go on
-	// as far as nobody outside has to do something first. An error ends the
-	// connection.
+	// Settle does everything that is due now, and advances the clock until something
+	// outside must act first. An error ends the connection.
 	Settle() error
-	// Saw says that a message of the client was handled.
+	// Saw records that a client message was handled.
 	Saw(method string)
-	// Asked says that a request was sent to the client, Answered that its answer
-	// came.
+	// Asked records that a request was sent to the client, Answered that its answer
+	// arrived.
 	Asked(method string)
 	Answered(method string)
-	// Advance moves time, and returns where it stands.
+	// Advance advances the clock and returns the new time.
 	Advance(time.Duration) time.Duration
 	// Stop ends the conversation and closes the daemon.
 	Stop() error
 }
 
-// Why Serve ended other than by shutdown and exit.
+// Reasons why Serve ended other than by shutdown and exit.
 var (
 	ErrNoShutdown  = errors.New("the editor closed the connection without shutdown")
 	ErrExit        = errors.New("exit came before shutdown")
@@ -128,7 +127,7 @@ type phase int
 
 const (
 	fresh   phase = iota // before initialize
-	running              // in between
+	running              // after initialize
 	closing              // after shutdown
 )
 
@@ -140,44 +139,43 @@ type server struct {
 	stream *jsonrpc.Stream
 	conn   *jsonrpc2.Conn
 	ready  chan struct{}   // closed when conn is set
-	ctx    context.Context // of everything that belongs to the connection
+	ctx    context.Context // covers everything that belongs to the connection
 	stop   context.CancelFunc
-	ended  chan error // the first reason to end, nil for exit after shutdown
+	ended  chan error // first reason to end; nil for exit after shutdown
 	seen   *observer
-	idle   chan struct{} // holds one: the conversation came to Idle
+	idle   chan struct{} // capacity 1; the conversation reached Idle
 	wg     sync.WaitGroup
 
-	// Of the reader's goroutine.
+	// Used by the reader's goroutine only.
 	phase phase
 	asker *asker
 
-	early struct { // notifications that are due before the answer of initialize
+	early struct { // notifications that arose before initialize was answered
 		sync.Mutex
 		open bool
 		held []func()
 	}
 
-	changing sync.Mutex // held while the settings change; before mu
+	changing sync.Mutex // held while the settings change; acquired before mu
 
 	mu           sync.Mutex
 	pending      map[jsonrpc2.ID]*call
 	clientLocale protocol.Locale
-	stopped      bool // nothing begins any more
+	stopped      bool // nothing may start any more
 	stopping     sync.Once
 	closed       error
 
-	// Written once, by initialize, under mu; the reader's goroutine, which does
-	// that, reads without.
+	// Written once, by initialize, under mu. The reader's goroutine runs initialize, so
+	// it reads them without mu.
 	back     Backend
 	recorder *recorder
 	beats    *heartbeats
 	endRun   context.CancelFunc
-	finished chan error // of Daemon.Run
+	finished chan error // result of Daemon.Run
 }
 
-// Serve serves one client until it is gone, and closes everything. The error is
-// nil when the client ended it in order: shutdown, then exit or the end of the
-// input.
+// Serve serves one client until it disconnects, and closes everything. It returns nil
+// after a clean end: shutdown, then exit or the end of the input.
 func Serve(ctx context.Context, cfg Config) error {
 	s := &server{
 		cfg: cfg, log: cfg.Log, ready: make(chan struct{}), ended: make(chan error, 1), idle: make(chan struct{}, 1),
@@ -193,7 +191,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	return s.close(s.wait(ctx))
 }
 
-// wait returns why the connection ends.
+// wait returns the reason why the connection ends.
 func (s *server) wait(ctx context.Context) error {
 	select {
 	case err := <-s.ended:
@@ -203,7 +201,7 @@ func (s *server) wait(ctx context.Context) error {
 	case <-s.conn.DisconnectNotify():
 	}
 	select {
-	case err := <-s.ended: // which was the reason
+	case err := <-s.ended: // the reason
 		return err
 	default:
 	}
@@ -216,13 +214,13 @@ func (s *server) wait(ctx context.Context) error {
 	return ErrNoShutdown
 }
 
-// close ends everything, in an order in which nothing is lost that was promised.
+// close ends everything, in an order that loses nothing that was promised.
 func (s *server) close(why error) error {
 	s.log.Debug().AnErr("reason", why).Msg("the connection ends")
 	closed := s.stopDaemon()
 	hungUp := make(chan struct{})
-	go func() { _ = s.conn.Close(); close(hungUp) }() // what it says was said before
-	within(hungUp, drainMax)                          // a pipe with a read under way may not close on Windows
+	go func() { _ = s.conn.Close(); close(hungUp) }() // its error was reported before
+	within(hungUp, drainMax)                          // on Windows, a pipe with a pending read may not close
 	s.stop()
 	if err := s.out.drain(drainMax); err != nil && why == nil && !errors.Is(err, io.ErrClosedPipe) {
 		s.log.Debug().Err(err).Msg("not everything could be sent")
@@ -259,18 +257,18 @@ func (s *server) stopDaemon() error {
 	return s.closed
 }
 
-// stopRunning lets the conversation end, and then the daemon.
+// stopRunning ends the conversation, then the daemon.
 func (s *server) stopRunning() error {
 	stopped := make(chan struct{})
 	s.back.Daemon.Call(func(c csm.Call) csm.Event { return csm.UserStop{Call: c} }, func(_ csm.Reply, now protocol.Snapshot) {
-		// Before anything that this step publishes: what came to Idle so far was an
-		// earlier conversation.
+		// Before anything that this step publishes: an earlier arrival at Idle belongs
+		// to an earlier conversation.
 		select {
 		case <-s.idle:
 		default:
 		}
 		if now.State == protocol.StateIdle {
-			s.cameToIdle() // there is none
+			s.cameToIdle() // there is no conversation
 		}
 		close(stopped)
 	})
@@ -293,7 +291,7 @@ func (s *server) stopRunning() error {
 	}
 }
 
-// spawn runs f on a goroutine that Serve waits for, unless the end has begun.
+// spawn runs f on a goroutine that Serve waits for, unless shutdown has begun.
 func (s *server) spawn(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -311,7 +309,7 @@ func within(done <-chan struct{}, limit time.Duration) {
 	}
 }
 
-// finish has Serve return err; the first reason counts.
+// finish makes Serve return err. The first reason wins.
 func (s *server) finish(err error) {
 	select {
 	case s.ended <- err:
@@ -319,7 +317,7 @@ func (s *server) finish(err error) {
 	}
 }
 
-// notify publishes. It never blocks.
+// notify publishes a notification. It never blocks.
 func (s *server) notify(method string, params any) {
 	s.seen.saw(method, params)
 	s.logged(params)
@@ -340,8 +338,8 @@ func (s *server) notify(method string, params any) {
 	send()
 }
 
-// opened sends what was due before initialize was answered: until then a client
-// expects nothing.
+// opened sends the notifications that were held until initialize was answered, because
+// a client expects none before.
 func (s *server) opened() {
 	s.early.Lock()
 	defer s.early.Unlock()
@@ -359,7 +357,7 @@ func (s *server) cameToIdle() {
 	}
 }
 
-// light says whether a client that falls behind can do without.
+// light reports whether a client that falls behind can do without params.
 func light(params any) bool {
 	switch p := params.(type) {
 	case protocol.LevelParams:
@@ -371,7 +369,7 @@ func light(params any) bool {
 	}
 }
 
-// sent looks after the error of a message that was handed to the outbox.
+// sent handles the error of a message passed to the outbox.
 func (s *server) sent(err error) {
 	if err != nil && !errors.Is(err, jsonrpc2.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
 		s.finish(err)
@@ -416,12 +414,12 @@ func (s *server) refused(r jsonrpc.Refusal) {
 	s.log.Warn().Str("code", string(r.Code)).Str("reason", r.Reason).Int64("bytes", r.Size).Msg("a message of the client was no JSON-RPC")
 }
 
-// reader hands the messages of the client on.
+// reader forwards the client's messages.
 type reader struct{ s *server }
 
 func (r reader) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) { r.s.handle(req) }
 
-// received sees every message on the reader's goroutine, before anybody else.
+// received sees every message first, on the reader's goroutine.
 func (s *server) received(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	if resp == nil || req == nil || s.asker == nil {
 		return
@@ -432,8 +430,8 @@ func (s *server) received(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	}
 }
 
-// paced is the stream as the connection reads it: with a stage, everything that
-// a message caused is done before the next one is read.
+// paced is the stream that the connection reads. With a stage, everything that a
+// message caused is done before the next one is read.
 type paced struct {
 	*jsonrpc.Stream
 	s *server
@@ -450,7 +448,7 @@ func (p *paced) ReadObject(v any) error {
 	return p.Stream.ReadObject(v)
 }
 
-// quiet drops what the library logs: strays of the peer, which are no news.
+// quiet drops the library's logs about stray messages, which are expected.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}

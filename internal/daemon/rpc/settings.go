@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// configure changes the settings that are named; one bad one refuses all.
+// configure changes the named settings. One invalid setting refuses all.
 func (s *server) configure(c *call, p protocol.Configuration) {
 	if unknown := p.Strangers(); len(unknown) > 0 {
 		c.refuse(s.locale().InvalidParams(unknown))
@@ -17,8 +17,8 @@ func (s *server) configure(c *call, p protocol.Configuration) {
 	s.change(c, p)
 }
 
-// change may run on any goroutine: one change at a time reads the settings that it
-// changes.
+// change may run on any goroutine. Changes are serialised, because each reads the
+// settings that it modifies.
 func (s *server) change(c *call, p protocol.Configuration) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -39,7 +39,7 @@ func (s *server) change(c *call, p protocol.Configuration) {
 	c.reply(nil)
 }
 
-// devices lists the audio devices. The sound system may take its time.
+// devices lists the audio devices. The sound system may be slow.
 func (s *server) devices(c *call) {
 	audio := s.back.Audio
 	if audio == nil {
@@ -61,8 +61,8 @@ func (s *server) devices(c *call) {
 	s.spawn(list)
 }
 
-// selectDevice names the devices: of the conversation that runs, and from then on.
-// One that is not there is refused, and nothing is changed.
+// selectDevice selects the devices of the current conversation and of later ones. A
+// missing device is refused without any change.
 func (s *server) selectDevice(c *call, p protocol.SelectDeviceParams) {
 	if p.Input == "" && p.Output == "" {
 		c.refuse(s.locale().InvalidParams([]protocol.FieldError{{Problem: "names no device", Allowed: "input, output or both"}}))
@@ -93,10 +93,10 @@ func (s *server) selectDevice(c *call, p protocol.SelectDeviceParams) {
 	s.spawn(change)
 }
 
-// defaultDevice is the device that the system chooses.
+// defaultDevice selects the system's default device.
 const defaultDevice = "default"
 
-// absent says that a device is not in a list, by its id or its name.
+// absent returns an error for a device that is not in the list, by its id or its name.
 func absent(field, name string, here []protocol.Device) []protocol.FieldError {
 	known := func(d protocol.Device) bool { return d.ID == name || d.Name == name }
 	if name == "" || name == defaultDevice || slices.ContainsFunc(here, known) {
@@ -105,7 +105,7 @@ func absent(field, name string, here []protocol.Device) []protocol.FieldError {
 	return []protocol.FieldError{{Field: field, Problem: fmt.Sprintf("is %q, which is not connected", clip(name)), Allowed: "default, or an id or name of audio/devices"}}
 }
 
-// selected has the settings name the devices.
+// selected writes the selected devices to the settings.
 func (s *server) selected(c *call, p protocol.SelectDeviceParams) {
 	change := protocol.Configuration{}
 	for name, value := range map[string]string{"agentvoice.audio.inputDevice": p.Input, "agentvoice.audio.outputDevice": p.Output} {

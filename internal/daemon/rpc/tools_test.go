@@ -11,7 +11,7 @@ import (
 // withTools is a client whose assistant may call tools.
 var withTools = object{"copilot": true, "tools": true}
 
-// wantsTool asks for a call of a tool beside an answer.
+// wantsTool requests a tool call within an answer.
 func (c *client) wantsTool(p protocol.CopilotSendParams, callID, name string, input, more object) {
 	c.t.Helper()
 	params := object{"requestId": p.RequestID, "callId": callID, "name": name, "input": input}
@@ -21,7 +21,7 @@ func (c *client) wantsTool(p protocol.CopilotSendParams, callID, name string, in
 	c.notify(protocol.MethodCopilotToolCall, params)
 }
 
-// tool reads up to the news that a call has a status.
+// tool reads up to a tool notification with a status.
 func (c *client) tool(want protocol.ToolStatus) protocol.ToolParams {
 	c.t.Helper()
 	var p protocol.ToolParams
@@ -48,10 +48,10 @@ func (c *client) invoked() (id json.RawMessage, p protocol.InvokeToolParams) {
 	return m.ID, p
 }
 
-// never says that no message of a method came so far, but those that were read.
+// never checks that no further message of a method has arrived so far.
 func (c *client) never(method string) {
 	c.t.Helper()
-	c.call(protocol.MethodState, nil, nil) // it is answered when everything else was said
+	c.call(protocol.MethodState, nil, nil) // its answer follows everything else
 	for _, m := range c.seen {
 		if m.Method == method {
 			c.t.Errorf("there was a %s: %s", method, m.Params)
@@ -59,8 +59,8 @@ func (c *client) never(method string) {
 	}
 }
 
-// ask types a question that is answered by a call of a tool, up to the question
-// whether it may run.
+// ask types a question that is answered by a tool call, up to the question whether it
+// may run.
 func (c *client) ask(name string, input, more object) (protocol.CopilotSendParams, protocol.ToolParams) {
 	c.t.Helper()
 	c.request(protocol.MethodSendText, object{"text": "Do the tests pass?"})
@@ -73,8 +73,8 @@ func (c *client) ask(name string, input, more object) (protocol.CopilotSendParam
 
 var completedResult = object{"status": "completed"}
 
-// A tool is asked about, allowed by a click, runs once, and its result is in the
-// next round of the same question, whose answer is spoken.
+// A tool is asked about, approved by a click, and runs once; its result is in the next
+// round of the same question, whose answer is spoken.
 func TestToolAllowedByAClick(t *testing.T) {
 	c := scripted(t, "auto speech 0ms 1s")
 	c.initializeAndListen(withTools)
@@ -118,7 +118,7 @@ func TestToolAllowedByAClick(t *testing.T) {
 	c.end()
 }
 
-// A tool that is not allowed does not run, and the assistant is told so.
+// A rejected tool does not run, and the assistant is told.
 func TestToolRejected(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(withTools)
@@ -136,8 +136,8 @@ func TestToolRejected(t *testing.T) {
 	c.end()
 }
 
-// The user interrupts while a tool runs: the client is told to stop it, what it
-// brought all the same is kept, and it is not run again.
+// The user interrupts while a tool runs: the client is told to stop it, a result that
+// it still returns is kept, and it is not run again.
 func TestInterruptedWhileAToolRuns(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(withTools)
@@ -170,8 +170,8 @@ func TestInterruptedWhileAToolRuns(t *testing.T) {
 	c.end()
 }
 
-// A client that cannot run a tool ends the turn aloud; trying again is another
-// call, which is asked about anew.
+// A tool that the client cannot run ends the turn with a spoken explanation; a retry is
+// a separate call, which needs approval again.
 func TestToolFailsAndIsTriedAgain(t *testing.T) {
 	c := scripted(t, "auto speech 0ms 1s")
 	c.initializeAndListen(withTools)
