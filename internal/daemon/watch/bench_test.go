@@ -11,13 +11,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// samples is how many events are measured, each some milliseconds after the one before:
-// more often than a conversation brings them.
+// samples is the number of measured events, some milliseconds apart: more frequent than
+// in a conversation.
 const samples = 300
 
-// What watchers cost the conversation: the time from an event to the end of its step, in
-// which the editor was told of the transition. A stuck watcher never reads; the others
-// read everything.
+// Measures what watchers cost the conversation: the time from an event to the end of
+// its step, in which the editor was notified of the transition. A stuck watcher never
+// reads; the others read everything.
 func BenchmarkStepWithWatchers(b *testing.B) {
 	for _, c := range []struct{ watchers, stuck int }{{0, 0}, {1, 0}, {100, 0}, {0, 1}, {100, 10}} {
 		b.Run(fmt.Sprintf("watchers=%d/stuck=%d", c.watchers, c.stuck), func(b *testing.B) {
@@ -65,7 +65,7 @@ func BenchmarkStepWithWatchers(b *testing.B) {
 			b.ReportMetric(at(0.5), "us/p50")
 			b.ReportMetric(at(0.95), "us/p95")
 			b.ReportMetric(at(0.99), "us/p99")
-			b.ReportMetric(0, "ns/op") // it is the pauses
+			b.ReportMetric(0, "ns/op") // it would include the pauses
 		})
 	}
 }

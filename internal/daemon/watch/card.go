@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// Card is what a running daemon says of itself to programs of its user.
+// Card is the information that a running daemon publishes to programs of the same user.
 type Card struct {
 	ID      string    `json:"id"` // its sessions are ID-1, ID-2 and so on
 	PID     int       `json:"pid"`
-	Name    string    `json:"name"` // of who started it, such as "Visual Studio Code"
+	Name    string    `json:"name"` // of the client that started it, such as "Visual Studio Code"
 	Started time.Time `json:"started"`
 	Token   string    `json:"token"`
 }
@@ -28,17 +28,18 @@ func (c Card) String() string { return fmt.Sprintf("%s (process %d)", c.Name, c.
 
 const (
 	cardSuffix, socketSuffix = ".json", ".sock"
-	// maxPath is the longest path of a socket that every system takes, in bytes.
+	// maxPath is the longest socket path, in bytes, that all systems accept.
 	maxPath = 103
-	// settling is how long a socket without a card may be that of a daemon that begins.
+	// settling is how long a socket without a card may belong to a daemon that is
+	// starting.
 	settling = time.Minute
 )
 
 func socketOf(folder, id string) string { return filepath.Join(folder, id+socketSuffix) }
 func cardOf(folder, id string) string   { return filepath.Join(folder, id+cardSuffix) }
 
-// List finds the daemons that run, oldest first, and removes what crashed ones left. A
-// folder that does not exist has none.
+// List returns the running daemons, oldest first, and removes the files of crashed
+// ones. A missing folder counts as empty.
 func List(folder string) ([]Card, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +72,7 @@ func List(folder string) ([]Card, error) {
 	return list, nil
 }
 
-// sweep removes a socket without a card that a daemon left which was killed in between.
+// sweep removes a socket whose daemon was killed before it wrote its card.
 func sweep(folder, id string, e fs.DirEntry) {
 	if _, err := os.Stat(cardOf(folder, id)); err == nil {
 		return
@@ -81,7 +82,7 @@ func sweep(folder, id string, e fs.DirEntry) {
 	}
 }
 
-// readCard reads a card. It is renamed into place, so it is whole.
+// readCard reads a card. Cards are renamed into place, so they are complete.
 func readCard(folder, id string) (card Card, err error) {
 	b, err := os.ReadFile(cardOf(folder, id))
 	if err != nil {
@@ -94,7 +95,7 @@ func readCard(folder, id string) (card Card, err error) {
 	return card, err
 }
 
-// writeCard puts a card into the folder, as a whole.
+// writeCard writes a card atomically.
 func writeCard(folder string, card Card) error {
 	b, err := json.Marshal(card)
 	if err != nil {
@@ -110,7 +111,8 @@ func writeCard(folder string, card Card) error {
 	return nil
 }
 
-// dead says whether nobody listens on a socket any more. One that cannot be asked is not.
+// dead reports whether nothing listens on a socket any more. A socket that cannot be
+// probed counts as alive.
 func dead(folder, id string) bool {
 	conn, err := net.DialTimeout("unix", socketOf(folder, id), time.Second)
 	if err == nil {
@@ -120,14 +122,14 @@ func dead(folder, id string) bool {
 	return errors.Is(err, fs.ErrNotExist) || refused(err)
 }
 
-// refused says whether an error of dialing means that nobody listens. Windows has a
-// number of its own for it.
+// refused reports whether a dial error means that nothing listens. Windows has its own
+// error number for that.
 func refused(err error) bool {
 	const wsaeconnrefused = syscall.Errno(10061)
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wsaeconnrefused)
 }
 
-// remove takes away what a daemon left, as far as it is there.
+// remove deletes a daemon's files that still exist.
 func remove(folder, id string) {
 	_ = os.Remove(cardOf(folder, id))
 	_ = os.Remove(socketOf(folder, id))

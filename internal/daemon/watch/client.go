@@ -16,13 +16,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol/jsonrpc"
 )
 
-// Why following a daemon ended.
+// Reasons why following a daemon ended.
 var (
-	// ErrEnded says that the daemon ended in order.
+	// ErrEnded reports that the daemon ended cleanly.
 	ErrEnded = errors.New("the daemon ended")
-	// ErrOff says that its user does not want to be followed any more.
+	// ErrOff reports that the user no longer allows watchers.
 	ErrOff = errors.New("agentvoice.privacy.watch was switched off")
-	// ErrCrashed says that it did not.
+	// ErrCrashed reports that the daemon did not end cleanly.
 	ErrCrashed = errors.New("the daemon crashed or was killed")
 )
 
@@ -32,8 +32,8 @@ type Client struct {
 	card   Card
 	conn   net.Conn
 	stream *jsonrpc.Stream
-	last   protocol.ErrorCode // why the daemon says that it hangs up
-	// Snapshot is the state that what Next returns follows on from.
+	last   protocol.ErrorCode // the code with which the daemon announced the disconnect
+	// Snapshot is the state that the messages from Next continue from.
 	Snapshot protocol.Snapshot
 }
 
@@ -43,7 +43,7 @@ type Message struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// Dial follows a daemon. The error is a *jsonrpc2.Error where the daemon refuses.
+// Dial follows a daemon. The error is a *jsonrpc2.Error if the daemon refuses.
 func Dial(ctx context.Context, folder string, card Card, follow protocol.WatchParams) (*Client, error) {
 	ctx, stop := context.WithTimeout(ctx, helloMax)
 	defer stop()
@@ -51,7 +51,7 @@ func Dial(ctx context.Context, folder string, card Card, follow protocol.WatchPa
 	conn, err := d.DialContext(ctx, "unix", socketOf(folder, card.ID))
 	switch {
 	case err != nil && (refused(err) || errors.Is(err, fs.ErrNotExist)):
-		return nil, fmt.Errorf("%v: %w", card, ErrEnded) // since it was listed
+		return nil, fmt.Errorf("%v: %w", card, ErrEnded) // it ended after it was listed
 	case err != nil:
 		return nil, fmt.Errorf("connect to %v: %w", card, err)
 	}
@@ -67,7 +67,7 @@ func Dial(ctx context.Context, folder string, card Card, follow protocol.WatchPa
 	return c, nil
 }
 
-// open sends initialize and takes its answer.
+// open sends initialize and reads its answer.
 func (c *Client) open(follow protocol.WatchParams) error {
 	r := &jsonrpc2.Request{Method: protocol.MethodInitialize, ID: jsonrpc2.ID{Num: 1}}
 	err := r.SetParams(protocol.InitializeParams{
@@ -109,12 +109,13 @@ func (c *Client) Next() (Message, error) {
 	return m, nil
 }
 
-// ended says how a connection ended. A daemon that ends in order says so, and takes its
-// card away before it hangs up; so a watcher that was too slow to be told knows. The system closes what a killed process had open one by one, so
-// its socket may be there for a moment.
+// ended determines how a connection ended. A daemon that ends cleanly says so, and
+// removes its card before it hangs up, so even a watcher too slow to receive the
+// message can tell. The system closes the files of a killed process one by one, so its
+// socket may exist for a moment longer.
 func (c *Client) ended(err error) error {
 	if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return err // our own doing
+		return err // closed or timed out on this side
 	}
 	switch c.last {
 	case protocol.CodeShuttingDown:
@@ -127,14 +128,14 @@ func (c *Client) ended(err error) error {
 			return ErrEnded
 		}
 		if dead(c.folder, c.card.ID) {
-			return ErrCrashed // the card stays, for the other watchers, until somebody lists
+			return ErrCrashed // the card stays for other watchers, until the next List
 		}
 	}
 	return fmt.Errorf("%v hung up: %w", c.card, err)
 }
 
-// Close stops following. It ends a Next that waits.
+// Close stops following. It ends a pending Next.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// SetDeadline bounds Next.
+// SetDeadline sets the deadline for Next.
 func (c *Client) SetDeadline(t time.Time) error { return c.conn.SetReadDeadline(t) }

@@ -12,33 +12,33 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol/jsonrpc"
 )
 
-// maxPublished is how many notifications may wait for the hub: more than a conversation
-// publishes in seconds.
+// maxPublished limits the notifications waiting for the hub, to more than a
+// conversation publishes in seconds.
 const maxPublished = 4096
 
-// linger is how long the hub lets a step publish before it hands that on: its work then
-// falls between steps, and the messages of a step go out together.
+// linger is the delay before the hub forwards what a step publishes, so that it works
+// between steps and sends a step's messages together.
 const linger = 5 * time.Millisecond
 
-// hub hands what is published to every watcher. Publishing costs the conversation one
-// entry in one queue; the rest happens on the hub's goroutine.
+// hub forwards notifications to every watcher. Publishing costs the conversation one
+// queue entry; the rest happens on the hub's goroutine.
 type hub struct {
 	log    zerolog.Logger
 	locale func() protocol.Locale
 	words  atomic.Bool  // the user allows them
-	count  atomic.Int32 // of watchers, those that are joining included
+	count  atomic.Int32 // watchers, including those that are joining
 
 	mu     sync.Mutex
 	queue  []item
-	missed int // that found the queue full
+	missed int // dropped because the queue was full
 	closed bool
 	wake   chan struct{}
 	done   chan struct{}
 
-	watchers map[*watcher]struct{} // of the hub's goroutine
+	watchers map[*watcher]struct{} // used by the hub's goroutine only
 }
 
-// item is something to do in its order: a notification, or a change of who follows.
+// item is a queue entry: a notification, or a change of the set of watchers.
 type item struct {
 	method string
 	params any
@@ -69,8 +69,8 @@ func (h *hub) publish(method string, params any) {
 	h.stir()
 }
 
-// do runs f on the hub's goroutine, after what was published before. It says whether
-// it will.
+// do runs f on the hub's goroutine, after everything published before. It returns false
+// if f will not run.
 func (h *hub) do(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,7 +123,7 @@ func (h *hub) run() {
 	}
 }
 
-// fan sends a notification to all who follow it, encoded once.
+// fan sends a notification, encoded once, to all watchers that follow it.
 func (h *hub) fan(it item) {
 	_, level := it.params.(protocol.LevelParams)
 	allowed := h.words.Load()
@@ -145,7 +145,8 @@ func (h *hub) fan(it item) {
 	}
 }
 
-// encode is a notification on the wire, empty for one that is nothing without its words.
+// encode returns the wire form of a notification, or nothing if it is useless without
+// its words.
 func (h *hub) encode(it item, words bool) []byte {
 	params := it.params
 	if !words {
@@ -169,7 +170,7 @@ func notification(method string, params any) ([]byte, error) {
 	return jsonrpc.Encode(r)
 }
 
-// close ends the hub, after what was queued.
+// close stops the hub after everything queued is done.
 func (h *hub) close() {
 	h.mu.Lock()
 	h.closed = true

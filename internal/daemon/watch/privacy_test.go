@@ -14,7 +14,7 @@ import (
 // canary is in every text of a notification.
 const canary = "xyzzy"
 
-// fill puts the canary into every text of a value that may hold one.
+// fill puts the canary into every text of a value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -39,7 +39,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// ids are the members that may hold a text of the daemon's own making: ids, names of
+// ids are the members that may hold text that the daemon generates: ids, names from
 // closed lists, labels of states, and the user's wake phrase, which is a setting.
 var ids = map[string]bool{
 	"turnId": true, "callId": true, "requestId": true, "retryOf": true, "causeId": true, "id": true, "ids": true,
@@ -50,7 +50,7 @@ var ids = map[string]bool{
 	"agentvoice.session.path": true, // of the network; a path of a file is named path, too
 }
 
-// leaks finds members with the canary that are not ids.
+// leaks returns members with the canary that are not ids.
 func leaks(where string, v any) (found []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -73,8 +73,8 @@ func leaks(where string, v any) (found []string) {
 	return found
 }
 
-// Without words, no notification holds a text that somebody said or wrote,
-// whatever is in it.
+// Without words, no notification contains text that somebody said or wrote, whatever
+// its fields contain.
 func TestRedactedNotificationsHoldNoWords(t *testing.T) {
 	dropped := map[string]bool{}
 	for _, m := range protocol.Messages {
@@ -111,8 +111,8 @@ func TestRedactedNotificationsHoldNoWords(t *testing.T) {
 	}
 }
 
-// What is said reaches a watcher only where both it and the user's setting ask
-// for words; a setting that is taken back counts at once.
+// Words reach a watcher only if both it and the user's setting ask for them; switching
+// the setting off takes effect at once.
 func TestWordsNeedTheUsersSetting(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchWords, nil)
 	plain, full := h.follow(protocol.WatchParams{}), h.follow(protocol.WatchParams{Words: true})
@@ -125,7 +125,7 @@ func TestWordsNeedTheUsersSetting(t *testing.T) {
 	if p.Text != "tell me about "+canary {
 		t.Errorf("it was said %q", p.Text)
 	}
-	until(t, full, protocol.NotifyState, state(protocol.StateSpeaking)) // that the answer is empty
+	until(t, full, protocol.NotifyState, state(protocol.StateSpeaking)) // it says that the answer is empty
 	h.daemon.Configure(protocol.DefaultSettings())
 	if err := h.daemon.SendText("and more about "+canary, nil); err != nil {
 		t.Fatal(err)

@@ -2,10 +2,10 @@ package watch
 
 import "github.com/agentvoice/agentvoice-daemon/protocol"
 
-// redact is what a watcher without words gets of a notification, nil for nothing: names
-// of states, ids, codes, figures and times, but nothing that somebody said or that an
-// assistant or a tool wrote, and no detail of a failure. What it does not know is left
-// out.
+// redact returns the part of a notification that a watcher without words receives, or
+// nil for nothing: state names, ids, codes, figures and times. It omits everything that
+// somebody said or that an assistant or a tool wrote, the details of failures, and
+// unknown notifications.
 func redact(locale protocol.Locale, params any) any {
 	switch p := params.(type) {
 	case protocol.StateParams, protocol.TurnParams, protocol.PausedParams, protocol.Queue,
@@ -29,7 +29,7 @@ func redact(locale protocol.Locale, params any) any {
 			plain.Message = p.Code.Spec().Message(locale)
 		}
 		return plain
-	default: // transcripts and captions are words
+	default: // transcripts and captions consist of words
 		return nil
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol/jsonrpc"
 )
 
-// session is one connection while it is read.
+// session is the reading side of one connection.
 type session struct {
 	*Server
 	ctx    context.Context
@@ -21,7 +21,7 @@ type session struct {
 	joined bool
 }
 
-// serve reads one watcher's requests until it is gone.
+// serve reads one watcher's requests until it disconnects.
 func (s *Server) serve(ctx context.Context, w *watcher, token string) {
 	c := &session{Server: s, ctx: ctx, w: w, token: token}
 	c.stream = jsonrpc.NewStream(w.conn, w, nil)
@@ -43,7 +43,7 @@ func (s *Server) serve(ctx context.Context, w *watcher, token string) {
 	}
 }
 
-// handle takes one message, and says whether the connection stays.
+// handle handles one message, and reports whether the connection stays open.
 func (c *session) handle(r *jsonrpc2.Request) bool {
 	locale := c.d.Locale()
 	row, known := protocol.Lookup(r.Method)
@@ -55,7 +55,7 @@ func (c *session) handle(r *jsonrpc2.Request) bool {
 	case !c.joined:
 		c.refuse(r, locale.NewError(protocol.CodeNotInitialized, ""))
 		return false
-	case r.Notif: // such as initialized; nothing is expected of it
+	case r.Notif: // for example initialized, which needs no action
 		return true
 	case !known || row.Direction == protocol.DaemonToClient:
 		c.refuse(r, locale.NewError(protocol.CodeMethodNotFound, ""))
@@ -65,7 +65,7 @@ func (c *session) handle(r *jsonrpc2.Request) bool {
 	return true
 }
 
-// initialize lets a watcher in, at the snapshot.
+// initialize admits a watcher and sends it the snapshot.
 func (c *session) initialize(r *jsonrpc2.Request) bool {
 	locale := c.d.Locale()
 	p, refusal := protocol.Decode[protocol.InitializeParams](locale, r.Params)
@@ -84,7 +84,7 @@ func (c *session) initialize(r *jsonrpc2.Request) bool {
 	_ = c.w.conn.SetReadDeadline(time.Time{})
 	c.w.follows = p.Watch
 	c.joined = true
-	c.hub.count.Add(1) // before the snapshot, so that nothing after it is missed
+	c.hub.count.Add(1) // before the snapshot, so that no later notification is missed
 	c.d.WithSnapshot(func(now protocol.Snapshot) {
 		c.hub.do(func() {
 			c.w.join(c.answer(r, protocol.InitializeResult{
@@ -97,7 +97,7 @@ func (c *session) initialize(r *jsonrpc2.Request) bool {
 	return true
 }
 
-// read answers what only reads, and refuses the rest.
+// read answers read-only requests and refuses all others.
 func (c *session) read(r *jsonrpc2.Request) {
 	ctx, stop := context.WithTimeout(c.ctx, helloMax)
 	defer stop()
@@ -142,10 +142,10 @@ func (c *session) replyOr(r *jsonrpc2.Request, result any, err error) {
 }
 
 func (c *session) reply(r *jsonrpc2.Request, result any) {
-	_, _ = c.w.Write(c.answer(r, result)) // it may be gone
+	_, _ = c.w.Write(c.answer(r, result)) // it may have disconnected
 }
 
-// answer is a result on the wire.
+// answer returns the wire form of a result.
 func (c *session) answer(r *jsonrpc2.Request, result any) []byte {
 	answer := &jsonrpc2.Response{ID: r.ID}
 	err := answer.SetResult(result)
@@ -159,7 +159,7 @@ func (c *session) answer(r *jsonrpc2.Request, result any) []byte {
 	return message
 }
 
-// refuse answers with an error. It returns false, for those who hang up then.
+// refuse answers with an error. It returns false, for callers that then hang up.
 func (c *session) refuse(r *jsonrpc2.Request, err *jsonrpc2.Error) bool {
 	if !r.Notif {
 		_ = c.stream.WriteObject(&jsonrpc2.Response{ID: r.ID, Error: err})
@@ -173,7 +173,8 @@ var fellBehind = map[protocol.Locale]string{
 	protocol.Japanese: "監視クライアントの処理が遅れました。",
 }
 
-// resync has a watcher continue at a new snapshot. It runs on the writer's goroutine.
+// resync makes a watcher continue from a new snapshot. It runs on the writer's
+// goroutine.
 func (s *Server) resync(w *watcher) {
 	locale := s.d.Locale()
 	s.d.WithSnapshot(func(now protocol.Snapshot) {

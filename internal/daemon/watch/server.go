@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// MaxWatchers is how many may be connected at once: a daemon needs its file
-	// descriptors for more than this.
+	// MaxWatchers limits concurrent connections, because the daemon needs file
+	// descriptors for other things too.
 	MaxWatchers = 256
-	// helloMax is how long a connection may take to send initialize.
+	// helloMax is the time limit for a connection to send initialize.
 	helloMax = 5 * time.Second
-	// farewell is how long the end of the daemon waits for watchers to take the last
+	// farewell is how long the daemon's shutdown waits for watchers to read the last
 	// messages.
 	farewell = 100 * time.Millisecond
 )
 
-// Config is what a Server is made of.
+// Config configures a Server.
 type Config struct {
-	// Folder is that of the sockets; it need not exist.
+	// Folder holds the sockets; it need not exist.
 	Folder string
-	// ID is that of the daemon in the record, Name who started it.
+	// ID is the daemon's id in the record, Name the client that started it.
 	ID, Name string
 	Version  string
 	// Sessions and Usage read the record.
@@ -40,22 +40,22 @@ type Config struct {
 	Log      zerolog.Logger
 }
 
-// Server has local clients follow one daemon. It implements daemon.Watchers.
+// Server lets local clients follow one daemon. It implements daemon.Watchers.
 type Server struct {
 	cfg Config
 	d   *daemon.Daemon
 	hub *hub
 
 	mu       sync.Mutex
-	listener net.Listener // nil while nobody may follow
+	listener net.Listener // nil while watchers are not allowed
 	card     Card
-	stop     context.CancelFunc // of what is asked of the record
+	stop     context.CancelFunc // cancels requests to the record
 	conns    map[*watcher]struct{}
-	run      sync.WaitGroup // of readers and of the one that accepts
+	run      sync.WaitGroup // readers and the accept loop
 	closed   bool
 }
 
-// New makes the server of one daemon. Nothing is opened before Configure.
+// New returns the server of one daemon. It opens nothing before Configure.
 func New(cfg Config) *Server {
 	return &Server{cfg: cfg, conns: map[*watcher]struct{}{}}
 }
@@ -69,8 +69,8 @@ func (s *Server) Open(d *daemon.Daemon) {
 // Publish implements daemon.Watchers.
 func (s *Server) Publish(method string, params any) { s.hub.publish(method, params) }
 
-// Configure implements daemon.Watchers. A socket that cannot be opened is logged: no
-// conversation needs it.
+// Configure implements daemon.Watchers. A socket that cannot be opened is only logged,
+// because no conversation needs it.
 func (s *Server) Configure(set protocol.Settings) {
 	s.hub.words.Store(set.Privacy.Watch == protocol.PrivacyWatchWords)
 	s.mu.Lock()
@@ -88,7 +88,7 @@ func (s *Server) Configure(set protocol.Settings) {
 	}
 }
 
-// listen opens the socket and says so in the folder.
+// listen opens the socket and writes the card.
 func (s *Server) listen() error {
 	path := socketOf(s.cfg.Folder, s.cfg.ID)
 	if len(path) > maxPath {
@@ -97,10 +97,10 @@ func (s *Server) listen() error {
 	if err := os.MkdirAll(s.cfg.Folder, 0o700); err != nil {
 		return fmt.Errorf("make the folder of the sockets: %w", errors.Unwrap(err))
 	}
-	if err := os.Chmod(s.cfg.Folder, 0o700); err != nil { // it may have been there
+	if err := os.Chmod(s.cfg.Folder, 0o700); err != nil { // it may have existed before
 		return fmt.Errorf("protect the folder of the sockets: %w", errors.Unwrap(err))
 	}
-	if _, err := List(s.cfg.Folder); err != nil { // which removes what crashed daemons left
+	if _, err := List(s.cfg.Folder); err != nil { // removes the files of crashed daemons
 		return err
 	}
 	l, err := net.Listen("unix", path)
@@ -119,14 +119,14 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// accept takes watchers until the listener is closed.
+// accept accepts watchers until the listener is closed.
 func (s *Server) accept(ctx context.Context, l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // such as too many open files
+		if err != nil { // for example, too many open files
 			s.cfg.Log.Debug().Err(err).Msg("a watcher could not connect")
 			time.Sleep(10 * time.Millisecond)
 			continue
@@ -145,7 +145,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener) {
 	}
 }
 
-// hangUp ends every connection with a notification of a code, and takes no more.
+// hangUp disconnects every watcher with a notification of a code, and accepts no more.
 func (s *Server) hangUp(code protocol.ErrorCode) {
 	s.mu.Lock()
 	l := s.listener
@@ -157,8 +157,8 @@ func (s *Server) hangUp(code protocol.ErrorCode) {
 		return
 	}
 	s.stop()
-	_ = os.Remove(cardOf(s.cfg.Folder, s.cfg.ID)) // first: see the package
-	_ = l.Close()                                 // which removes the socket
+	_ = os.Remove(cardOf(s.cfg.Folder, s.cfg.ID)) // first; see the package comment
+	_ = l.Close()                                 // also removes the socket
 	last, err := notification(protocol.NotifyNotification, protocol.NotificationParams{
 		Message: code.Spec().Message(s.d.Locale()), Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage, Code: code,
 	})

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds every wait on a slow machine; no test passes by it.
+// patience limits every wait on a slow machine; no test passes because of it.
 const patience = 20 * time.Second
 
 // prompt is a world in which everything succeeds at once.
@@ -44,7 +44,7 @@ func (prompt) Configure(protocol.Settings) {}
 func (prompt) Mute(bool)                   {}
 func (prompt) Close() error                { return nil }
 
-// host is a daemon that is followed.
+// host is a daemon with watchers.
 type host struct {
 	t      testing.TB
 	folder string
@@ -53,10 +53,10 @@ type host struct {
 	stop   func() // ends it, once
 }
 
-// begin starts a daemon whose watchers get what the setting says. notify may be nil.
+// begin starts a daemon whose watchers get what the setting allows. notify may be nil.
 func begin(t testing.TB, setting string, notify func(string, any)) *host {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "w") // the path of a socket is short
+	folder, err := os.MkdirTemp("", "w") // a socket path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (h *host) follow(p protocol.WatchParams) *Client {
 	return c
 }
 
-// until reads up to a message, and returns all methods on the way and its params.
+// until reads up to a message, and returns its params and all methods on the way.
 func until[P any](t testing.TB, c *Client, method string, is func(P) bool) (before []string, found P) {
 	t.Helper()
 	for {
@@ -136,7 +136,7 @@ func state(want protocol.State) func(protocol.StateParams) bool {
 	return func(p protocol.StateParams) bool { return p.State == want }
 }
 
-// A watcher gets one snapshot, and then every transition after it.
+// A watcher gets one snapshot, and then every later transition.
 func TestSnapshotThenDeltas(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchStates, nil)
 	first := h.follow(protocol.WatchParams{})
@@ -158,7 +158,7 @@ func TestSnapshotThenDeltas(t *testing.T) {
 	until(t, late, protocol.NotifyState, state(protocol.StateIdle))
 }
 
-// A hundred watchers see the same, in the same order.
+// A hundred watchers receive the same, in the same order.
 func TestHundredWatchers(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchStates, nil)
 	var all []*Client
@@ -177,7 +177,7 @@ func TestHundredWatchers(t *testing.T) {
 	}
 }
 
-// A watcher that does not read is told how much it missed, and continues at a new
+// A watcher that does not read is told how much it missed, and continues from a new
 // snapshot; the others miss nothing.
 func TestSlowWatcherIsResynced(t *testing.T) {
 	const total = 20_000
@@ -185,7 +185,7 @@ func TestSlowWatcherIsResynced(t *testing.T) {
 	slow, fast := h.follow(protocol.WatchParams{}), h.follow(protocol.WatchParams{})
 	for n := 1; n <= total; n++ {
 		h.port.Notify(protocol.NotifyQueue, protocol.Queue{Count: n})
-		if n%100 == 0 { // at the pace of the one that reads
+		if n%100 == 0 { // at the pace of the watcher that reads
 			until(t, fast, protocol.NotifyQueue, func(q protocol.Queue) bool { return q.Count == n })
 		}
 	}
@@ -214,7 +214,7 @@ func TestSlowWatcherIsResynced(t *testing.T) {
 	}
 }
 
-// More than the hub can hold at once is counted, not lost unsaid.
+// Notifications beyond the hub's capacity are counted and reported.
 func TestTooMuchAtOnceIsTold(t *testing.T) {
 	const total = 10 * maxPublished
 	h := begin(t, protocol.PrivacyWatchStates, nil)
@@ -243,7 +243,7 @@ func TestTooMuchAtOnceIsTold(t *testing.T) {
 	}
 }
 
-// peer is a program that speaks the wire itself.
+// peer is a program that implements the wire itself.
 type peer struct {
 	t testing.TB
 	*jsonrpc.Stream
@@ -292,7 +292,7 @@ func hello(follow protocol.WatchParams) protocol.InitializeParams {
 	return protocol.InitializeParams{ProtocolVersion: protocol.Version, Watch: follow}
 }
 
-// Only who shows the token is let in, and only then anything is sent.
+// Only a client with the token is admitted, and nothing is sent before.
 func TestStrangersAreRefused(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchStates, nil)
 	token := h.card().Token
@@ -318,8 +318,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// Every request of the editor is either one that reads, or refused as one that a watcher
-// may not make.
+// Every request of the editor is either read-only or refused to a watcher.
 func TestAWatcherChangesNothing(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchStates, nil)
 	p := h.connect()
@@ -354,7 +353,7 @@ func TestAWatcherChangesNothing(t *testing.T) {
 	}
 }
 
-// What crashed daemons left is removed; what is of running ones stays.
+// The files of crashed daemons are removed; those of running daemons stay.
 func TestStaleSocketsAreRemoved(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchStates, nil)
 	leave := func(id string, card bool) {
@@ -398,7 +397,7 @@ func TestStaleSocketsAreRemoved(t *testing.T) {
 	}
 }
 
-// The folder and what is in it are the user's alone.
+// Only the user can access the folder and its files.
 func TestModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the profile's folder protects them")
@@ -414,8 +413,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The end of the daemon, and watchers that the user does not want any more, are told
-// from a crash.
+// The end of the daemon, and of the user's permission, can be told from a crash.
 func TestEnds(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchStates, nil)
 	c := h.follow(protocol.WatchParams{})
@@ -431,7 +429,7 @@ func TestEnds(t *testing.T) {
 	}
 	h.daemon.Configure(protocol.DefaultSettings())
 	c, stuck := h.follow(protocol.WatchParams{}), h.follow(protocol.WatchParams{})
-	for n := range 5000 { // more than its socket takes
+	for n := range 5000 { // more than its socket buffers
 		h.port.Notify(protocol.NotifyQueue, protocol.Queue{Count: n})
 	}
 	card := h.card()
@@ -454,7 +452,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A daemon that cannot open its socket talks all the same.
+// A daemon that cannot open its socket still holds conversations.
 func TestNoSocket(t *testing.T) {
 	for _, folder := range []string{filepath.Join(t.TempDir(), strings.Repeat("long", 30)), filepath.Join(os.Args[0], "file")} {
 		var log strings.Builder

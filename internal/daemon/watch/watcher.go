@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// maxQueued is how many notifications may wait for a watcher that does not read:
-	// those of about half a minute of conversation.
+	// maxQueued limits the notifications queued for a watcher that does not read, to
+	// about half a minute of conversation.
 	maxQueued = 512
-	// maxAnswers bounds the queue together with answers; a watcher that asks and does
-	// not read is hung up on.
+	// maxAnswers limits the queue including answers. A watcher that sends requests but
+	// does not read is disconnected.
 	maxAnswers = maxQueued + 64
 )
 
-// watcher is one connection, and the queue of what it is sent.
+// watcher is one connection with its output queue.
 type watcher struct {
 	conn    net.Conn
 	follows protocol.WatchParams // set before it joins
-	behind  func(*watcher)       // it has read everything, and was spared something
+	behind  func(*watcher)       // called when everything is sent and something was dropped
 
 	mu        sync.Mutex
-	more      sync.Cond // on mu
+	more      sync.Cond // signals changes under mu
 	queue     [][]byte
-	spared    int  // notifications, since the queue was full
+	spared    int  // notifications dropped since the queue was full
 	resyncing bool // behind was called
-	joined    bool // it was let in
-	closing   bool // after the queue
+	joined    bool // it was admitted
+	closing   bool // once the queue is empty
 	closed    bool
-	done      chan struct{} // the writer has ended
+	done      chan struct{} // closed when the writer has ended
 }
 
 func newWatcher(conn net.Conn, behind func(*watcher)) *watcher {
@@ -42,7 +42,7 @@ func newWatcher(conn net.Conn, behind func(*watcher)) *watcher {
 	return w
 }
 
-// join lets it in: add is what it gets first.
+// join admits the watcher; first is the first message it gets.
 func (w *watcher) join(first []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +50,7 @@ func (w *watcher) join(first []byte) {
 	w.add(first)
 }
 
-// send queues a notification, or counts it where the watcher has fallen behind.
+// send queues a notification, or counts it as dropped if the watcher has fallen behind.
 func (w *watcher) send(message []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *watcher) send(message []byte) {
 	}
 }
 
-// miss counts notifications that were lost before.
+// miss counts notifications that were dropped earlier.
 func (w *watcher) miss(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *watcher) miss(n int) {
 	w.more.Signal()
 }
 
-// resume sends the new snapshot of a watcher that fell behind.
+// resume sends the new snapshot to a watcher that fell behind.
 func (w *watcher) resume(message func(spared int) []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w *watcher) add(message []byte) {
 	}
 }
 
-// Write queues an answer; it is the output of the connection's stream.
+// Write queues an answer. It is the output of the connection's stream.
 func (w *watcher) Write(message []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +96,7 @@ func (w *watcher) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// write sends what is queued, several messages at once where several wait.
+// write sends the queue, batching pending messages.
 func (w *watcher) write() {
 	defer close(w.done)
 	defer w.Close() //nolint:errcheck // there is nobody to tell
@@ -115,8 +115,8 @@ func (w *watcher) write() {
 	}
 }
 
-// next waits for something to send. behind says that there is nothing, and that the
-// watcher was spared something; a nil batch is the end.
+// next waits for something to send. behind says that the queue is empty and
+// notifications were dropped; a nil batch means the end.
 func (w *watcher) next() (batch net.Buffers, behind bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,8 +137,8 @@ func (w *watcher) next() (batch net.Buffers, behind bool) {
 	}
 }
 
-// finish hangs up when what is queued has been sent, or at limit. last, if any, is the
-// last message of a watcher that was let in.
+// finish hangs up when the queue has been sent, or at limit. last, if any, is the last
+// message for an admitted watcher.
 func (w *watcher) finish(limit time.Time, last []byte) {
 	_ = w.conn.SetWriteDeadline(limit)
 	w.mu.Lock()
