@@ -12,36 +12,36 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// The limits of waiting.
+// Time limits.
 const (
 	startLimit   = 30 * time.Second       // from starting the process to an open session
-	firstSilence = 30 * time.Second       // from the question to the first sign of life
-	silence      = 90 * time.Second       // between two signs of life
-	toolSilence  = 10 * time.Minute       // the same, while the agent runs a tool
+	firstSilence = 30 * time.Second       // from sending the prompt to the first message
+	silence      = 90 * time.Second       // between two messages
+	toolSilence  = 10 * time.Minute       // between two messages while the agent runs a tool
 	cancelLimit  = 3 * time.Second        // from cancelling a prompt to its end
-	heartbeat    = 5 * time.Second        // between two signs of life that are passed on
-	gather       = 100 * time.Millisecond // in which further permissions join a round
-	overlap      = time.Second            // from another permission to the end of a call that waits for it
+	heartbeat    = 5 * time.Second        // between two empty pieces that report progress
+	gather       = 100 * time.Millisecond // how long a round waits for further permission requests
+	overlap      = time.Second            // from another permission request to the end of a call that it blocks
 )
 
-// maxAnswer bounds in bytes what one answer can make the daemon hold.
+// maxAnswer limits the size of one answer, in bytes.
 const maxAnswer = 8 << 20
 
-// ToolLimit is how long a call of a tool may take: builds and tests take minutes.
+// ToolLimit is the timeout of a tool call: builds and tests take minutes.
 const ToolLimit = 30 * time.Minute
 
-// MaxRounds is how many rounds one request may have. Each tool that needs permission
-// is a round, and a task of an agent may need many.
+// MaxRounds limits the rounds of one request. Each tool that needs permission takes a
+// round, and an agent's task may need many.
 const MaxRounds = 100
 
-// Options configure the adapter.
+// Options configures the adapter.
 type Options struct {
-	// Command is the agent's program with its arguments, or the name of a known agent.
+	// Command is the agent's command line, or the name of a known agent.
 	Command string
-	// Dir is the folder that the agent works in; default the current one.
+	// Dir is the agent's working directory. It defaults to the current directory.
 	Dir string
-	// Instruction is sent before the first question of a session; default one that
-	// asks for answers that can be spoken.
+	// Instruction is sent with the first prompt of a session. The default asks for
+	// answers that can be spoken.
 	Instruction string
 
 	start func() (*process, error) // for tests
@@ -57,16 +57,16 @@ const defaultInstruction = "This is a spoken conversation: your answers are read
 type Adapter struct {
 	opts    Options
 	name    string
-	sending chan struct{} // holds one: a Send, from its start to its return
+	sending chan struct{} // semaphore: held by Send until it returns
 
 	mu      sync.Mutex
-	agent   *agent // that runs; nil for none
-	session string // of the agent that ran last
-	mode    string // that the user chose, if it asks: set again when the agent is started again
-	warned  bool   // that the agent may act unasked, or the user chose that
+	agent   *agent // the running agent, or nil
+	session string // of the last running agent
+	mode    string // chosen by the user, if it is an asking mode; restored when the agent restarts
+	warned  bool   // the user was warned that the agent may act without asking, or chose such a mode
 	prompt  *prompt
-	said    string // what the agent answered last
-	calls   uint64 // that were asked about
+	said    string // the agent's last answer
+	calls   uint64 // counts permission requests and questions
 	closed  bool
 }
 
@@ -79,7 +79,7 @@ var (
 	_ copilot.Lister  = (*Adapter)(nil)
 )
 
-// New returns an adapter. The agent is started with the first question.
+// New returns an adapter. The agent starts with the first question.
 func New(o Options) (*Adapter, error) {
 	if o.Dir == "" {
 		dir, err := os.Getwd()
@@ -103,7 +103,7 @@ func New(o Options) (*Adapter, error) {
 	return &Adapter{opts: o, name: "acp:" + o.Command, sending: make(chan struct{}, 1)}, nil
 }
 
-// Name returns acp: with the command.
+// Name returns "acp:" followed by the command.
 func (a *Adapter) Name() string { return a.name }
 
 // Title implements copilot.Titled.
@@ -115,7 +115,7 @@ func (*Adapter) ToolLimit() time.Duration { return ToolLimit }
 // MaxRounds implements copilot.Worker.
 func (*Adapter) MaxRounds() int { return MaxRounds }
 
-// Close ends the agent with every process that it started.
+// Close terminates the agent and every process that it started.
 func (a *Adapter) Close() error {
 	a.mu.Lock()
 	g := a.agent
@@ -157,8 +157,8 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	return err
 }
 
-// awaitAlive runs f, and passes on a sign of life from time to time. f returns soon
-// after ctx is done.
+// awaitAlive runs f and emits an empty text every heartbeat. f must return soon after ctx
+// is done.
 func awaitAlive(ctx context.Context, emit func(string), f func(context.Context) (*prompt, error)) (p *prompt, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -179,8 +179,8 @@ func awaitAlive(ctx context.Context, emit func(string), f func(context.Context) 
 	}
 }
 
-// continued is the open prompt of an earlier round of r. The permissions that the
-// user did not grant are rejected.
+// continued returns the open prompt of an earlier round of r. It rejects the permissions
+// that the user did not grant.
 func (a *Adapter) continued(r copilot.Request) *prompt {
 	a.mu.Lock()
 	p := a.prompt
@@ -192,16 +192,16 @@ func (a *Adapter) continued(r copilot.Request) *prompt {
 	a.mu.Unlock()
 	for _, k := range rejected {
 		if !k.reject() {
-			a.cancel(p) // there is no way to say no to this call alone
+			a.cancel(p) // the agent offers no option to reject only this call
 		}
 	}
 	return p
 }
 
-// begin sends the question of r, after the prompt before it has ended.
+// begin sends the question of r once the previous prompt has ended.
 func (a *Adapter) begin(ctx context.Context, r copilot.Request) (*prompt, error) {
 	if r.Round > 0 {
-		return nil, ended() // the agent that was asked in the rounds before is gone
+		return nil, ended() // the agent that served the earlier rounds has exited
 	}
 	a.mu.Lock()
 	last := a.prompt
@@ -238,7 +238,8 @@ func (a *Adapter) begin(ctx context.Context, r copilot.Request) (*prompt, error)
 	return p, nil
 }
 
-// running is the agent with an open session. The caller holds sending.
+// running returns the agent with an open session, starting it if necessary. The caller
+// holds sending.
 func (a *Adapter) running(ctx context.Context) (*agent, error) {
 	a.mu.Lock()
 	g, session, mode, closed := a.agent, a.session, a.mode, a.closed
@@ -268,8 +269,9 @@ func (a *Adapter) running(ctx context.Context) (*agent, error) {
 	return g, nil
 }
 
-// End implements copilot.Ender: the request's result is no longer wanted. A prompt that
-// waits for the user's answer stays open: the next request brings it.
+// End implements copilot.Ender: the caller no longer needs the request's result. A prompt
+// that waits for the user's answer stays open, because the next request brings that
+// answer.
 func (a *Adapter) End(requestID string) {
 	a.mu.Lock()
 	p := a.prompt
@@ -280,8 +282,8 @@ func (a *Adapter) End(requestID string) {
 	}
 }
 
-// cancel has the agent stop, answers every permission that it waits for, and ends
-// the agent where it does not stop. It does not wait.
+// cancel cancels the prompt, answers its pending permission requests, and terminates the
+// agent if it does not stop in time. It does not block.
 func (a *Adapter) cancel(p *prompt) {
 	a.mu.Lock()
 	if p.cancelled || p.isOver() {
@@ -308,10 +310,10 @@ func (a *Adapter) cancel(p *prompt) {
 	}()
 }
 
-// question is what the agent is asked. An agent that knows nothing of the conversation is
-// told what was said, and after the words how to answer: agents name a session by the
-// words that it begins with. One that was interrupted is told what of its answer the user
-// heard.
+// question returns the prompt text for r. An agent without knowledge of the conversation
+// first gets the history, and the instruction follows the user's words, because agents
+// name a session after the first words of its prompt. After an interruption, the prompt
+// says how much of the last answer the user heard.
 func (a *Adapter) question(r copilot.Request, fresh bool) string {
 	said := r.Messages
 	var words string
@@ -343,8 +345,8 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 	return b.String() + words
 }
 
-// refused is the call that the words follow and the user did not allow: they say what to
-// do instead, or answer it.
+// refused returns the rejected call that directly precedes the user's words, or nil. The
+// words then say what to do instead, or answer the call's question.
 func refused(messages []copilot.Message) *copilot.ToolCall {
 	for _, m := range slices.Backward(messages) {
 		if m.Role != copilot.RoleTool {
@@ -357,8 +359,8 @@ func refused(messages []copilot.Message) *copilot.ToolCall {
 	return nil
 }
 
-// heardOf is what the user heard of the last answer, and whether that is less than
-// the whole.
+// heardOf returns what the user heard of the last answer, and whether the answer was cut
+// off.
 func heardOf(messages []copilot.Message, whole string) (heard string, cut bool) {
 	for i := len(messages) - 1; i >= 0 && messages[i].Role != copilot.RoleUser; i-- {
 		if messages[i].Role == copilot.RoleAssistant {

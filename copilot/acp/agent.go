@@ -14,22 +14,22 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// agent is a process that runs, with one session. What is not set before it is handed out
-// belongs to Adapter.mu.
+// agent is a running process with one session. Fields that change after launch are
+// guarded by Adapter.mu.
 type agent struct {
 	process *process
 	conn    *jsonrpc2.Conn
-	stop    func() // once; returns when every process of the agent has ended
+	stop    func() // runs once; returns when every process of the agent has ended
 	can     acpsdk.AgentCapabilities
-	titled  bool // a command stands in the title of its call, and nowhere else
+	titled  bool // sends commands only in the titles of tool calls
 
 	session acpsdk.SessionId
-	fresh   bool // the session knows nothing of the conversation
+	fresh   bool // the session lacks the conversation so far
 	offer   offer
 }
 
-// launch starts the agent and opens a session: the one that it had before it ended,
-// where it can load that.
+// launch starts the agent and opens a session. It loads the given session if the agent
+// supports that.
 func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, err error) {
 	ctx, done := context.WithTimeout(ctx, startLimit)
 	defer done()
@@ -40,7 +40,7 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 	g = &agent{process: p}
 	g.conn = jsonrpc2.NewConn(context.Background(), newLines(p), handler{a, g}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	g.stop = sync.OnceFunc(func() {
-		p.end() // first: it unblocks the reader and the writers
+		p.end() // first, because it unblocks the reader and the writers
 		_ = g.conn.Close()
 	})
 	err = g.open(ctx, a.opts.Dir, session, mode)
@@ -54,7 +54,7 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 	return nil, failure(err)
 }
 
-// open makes the handshake and opens a session in an asking mode.
+// open performs the handshake and opens a session in an asking mode.
 func (g *agent) open(ctx context.Context, dir, session, mode string) error {
 	var init acpsdk.InitializeResponse
 	err := g.call(ctx, acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
@@ -91,8 +91,8 @@ func (g *agent) open(ctx context.Context, dir, session, mode string) error {
 	return g.setAskingMode(ctx, g.session, &g.offer, mode)
 }
 
-// call makes a call. Writing may block while the agent does not read, so the call is
-// left behind when ctx is done; it ends with the agent.
+// call makes a call. Writing may block while the agent does not read, so when ctx is done
+// call abandons its goroutine, which ends with the agent.
 func (g *agent) call(ctx context.Context, method string, params, result any) error {
 	raw := make(chan json.RawMessage, 1)
 	fail := make(chan error, 1)
@@ -125,7 +125,7 @@ func (g *agent) call(ctx context.Context, method string, params, result any) err
 	}
 }
 
-// ask sends a prompt. Its end is noted after everything that came before it.
+// ask sends a prompt. Its end is recorded after all messages that preceded it.
 func (g *agent) ask(a *Adapter, p *prompt, text string) {
 	go func() {
 		var res acpsdk.PromptResponse
@@ -137,7 +137,7 @@ func (g *agent) ask(a *Adapter, p *prompt, text string) {
 		asks := p.takeAsks()
 		a.mu.Unlock()
 		close(p.over)
-		for _, k := range asks { // it waits for none of them any more
+		for _, k := range asks { // the agent no longer waits for them
 			k.dismiss()
 		}
 	}()
@@ -147,13 +147,13 @@ func (g *agent) cancelPrompt() {
 	_ = g.conn.Notify(context.Background(), acpsdk.AgentMethodSessionCancel, acpsdk.CancelNotification{SessionId: g.session})
 }
 
-// reply answers a request of the agent. It does not wait: the agent may not read
-// before what it writes is read.
+// reply answers a request of the agent. It does not block: the agent may not read until
+// its own output is read.
 func (g *agent) reply(id jsonrpc2.ID, result any) {
 	go func() { _ = g.conn.Reply(context.Background(), id, result) }()
 }
 
-// handler takes what the agent sends, in its order. It never waits.
+// handler handles the agent's messages in order. It must not block.
 type handler struct {
 	a *Adapter
 	g *agent
@@ -196,7 +196,7 @@ func (h handler) refuse(id jsonrpc2.ID, code int64, message string) {
 	}()
 }
 
-// open is the prompt that a message belongs to; nil where nothing waits for it.
+// open returns the prompt that a message belongs to, or nil if it belongs to none.
 func (h handler) open(session acpsdk.SessionId) *prompt {
 	p := h.a.prompt
 	if p == nil || p.agent != h.g || session != h.g.session || p.isOver() {
@@ -243,7 +243,7 @@ func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
 		p.forgetEnded(t.ToolCallId)
 		k.state = p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, nil, t.Content, t.Locations})
 		text := k.state.output
-		k.state.output = "" // the text of the request is not the result
+		k.state.output = "" // this text describes the request; it is not the result
 		if h.g.titled {
 			k.state.fromTitle(text)
 		}
@@ -251,7 +251,7 @@ func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
 	})
 }
 
-// ask has the conversation decide about k, which fill completes.
+// ask queues k for the user's decision. fill sets its call.
 func (h handler) ask(session acpsdk.SessionId, k *ask, fill func(*prompt, *ask)) {
 	a := h.a
 	a.mu.Lock()
@@ -262,7 +262,7 @@ func (h handler) ask(session acpsdk.SessionId, k *ask, fill func(*prompt, *ask))
 		return
 	}
 	p.signOfLife()
-	a.calls++ // agents ask twice about a call, and use its id again in another answer
+	a.calls++ // agents ask twice about the same call, and reuse its id in later answers
 	fill(p, k)
 	p.asks[k.call.ID] = k
 	p.queue = append(p.queue, piece{ask: k})

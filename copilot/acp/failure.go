@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// The codes of copilot.Error.
+// Values of copilot.Error.Code.
 const (
 	codeMissing = "agentMissing"
 	codeEnded   = "agentEnded"
@@ -19,7 +19,7 @@ const (
 	codeEmpty   = "copilotEmpty"
 )
 
-// authRequired is the protocol's code for an agent that nobody is signed in to.
+// authRequired is the protocol's error code for an agent without a signed-in user.
 const authRequired = -32000
 
 func missing(what string) *copilot.Error {
@@ -38,8 +38,8 @@ func failed(message string) *copilot.Error {
 	return &copilot.Error{Code: codeFailed, Message: message}
 }
 
-// failure is what an error of the connection means. The agent's own words are left
-// out: they may hold anything.
+// failure converts an error of the connection. It leaves out the agent's own words, which
+// may contain private text.
 func failure(err error) error {
 	var rpc *jsonrpc2.Error
 	var known *copilot.Error

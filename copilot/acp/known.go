@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Known is an agent that this adapter knows how to start.
+// Known is an agent that this adapter can start by name.
 type Known struct {
 	Name    string   // in agentvoice.agent, after acp:
-	Title   string   // for people
-	Command []string // that starts it
-	Install string   // what installs it
-	SignIn  string   // how its user signs in
-	Mode    string   // in which it asks before each change, "" where none is known
+	Title   string   // display name
+	Command []string // command line that starts it
+	Install string   // command that installs it
+	SignIn  string   // how to sign in
+	Mode    string   // its asking mode, or "" if unknown
 }
 
-// Agents are the agents that are known, in the order in which they are listed.
+// Agents lists the known agents in display order.
 var Agents = []Known{
 	{"codex-acp", "Codex", []string{"codex-acp"}, "npm install -g @zed-industries/codex-acp", "run `codex login`, or set OPENAI_API_KEY", "read-only"},
 	{"gemini", "Gemini CLI", []string{"gemini", "--acp"}, "npm install -g @google/gemini-cli", "run `gemini` once and sign in, or set GEMINI_API_KEY", "default"},
@@ -27,7 +27,7 @@ var Agents = []Known{
 	{"qwen", "Qwen Code", []string{"qwen", "--acp"}, "npm install -g @qwen-code/qwen-code", "run `qwen` once and sign in", "default"},
 }
 
-// KnownAgent is the known agent that a command names; ok is false for another one.
+// KnownAgent returns the known agent that a command names.
 func KnownAgent(command string) (k Known, ok bool) {
 	for _, k := range Agents {
 		if k.Name == strings.TrimSpace(command) {
@@ -37,7 +37,8 @@ func KnownAgent(command string) (k Known, ok bool) {
 	return Known{}, false
 }
 
-// title is what people call the agent of a command: its known name, or that of its program.
+// title returns the display name of a known agent, or the program name of another
+// command.
 func title(command string) string {
 	if k, ok := KnownAgent(command); ok {
 		return k.Title
@@ -46,9 +47,8 @@ func title(command string) string {
 	return strings.TrimSuffix(filepath.Base(program), ".exe")
 }
 
-// Find returns the program of a command with its arguments. The command is the name
-// of a known agent, the path of a program, or a program and its arguments with spaces
-// between them.
+// Find returns the program of a command with its arguments. The command is the name of a
+// known agent, the path of a program, or a program and its arguments separated by spaces.
 func Find(command string) ([]string, error) {
 	command = strings.TrimSpace(command)
 	if command == "" {
@@ -57,7 +57,7 @@ func Find(command string) ([]string, error) {
 	words, install := strings.Fields(command), "install it, or give its full path"
 	if k, ok := KnownAgent(command); ok {
 		words, install = k.Command, "install it with: "+k.Install
-	} else if path, err := exec.LookPath(command); err == nil { // a path with spaces
+	} else if path, err := exec.LookPath(command); err == nil { // a path that contains spaces
 		return []string{path}, nil
 	}
 	path, err := exec.LookPath(words[0])

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// maxLine bounds a message, in bytes. Agents send whole files in one.
+// maxLine limits the size of a message, in bytes. Agents send whole files in one message.
 const maxLine = 32 << 20
 
-// lines is a stream of JSON-RPC messages, one a line. Lines that are no message are
-// left out: programs that an agent starts write to its output too.
+// lines is a stream of JSON-RPC messages, one per line. It skips lines that are not
+// messages, because programs that an agent starts also write to its output.
 type lines struct {
 	r  *bufio.Reader
 	c  io.Closer
@@ -38,7 +38,7 @@ func (l *lines) ReadObject(v any) error {
 	}
 }
 
-// isMessage says whether a line is a request, a notification or a response.
+// isMessage reports whether a line is a request, a notification or a response.
 func isMessage(line []byte) bool {
 	var m struct {
 		Method *string         `json:"method"`
@@ -56,7 +56,7 @@ func isMessage(line []byte) bool {
 	return id && (m.Result != nil || m.Error != nil)
 }
 
-// line reads a line. One that is too long comes back empty.
+// line reads a line. It returns an empty line in place of one that is too long.
 func (l *lines) line() ([]byte, error) {
 	var out []byte
 	for over := false; ; {

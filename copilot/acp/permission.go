@@ -13,19 +13,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// ask is a permission that the agent asked for. It is answered once: by whoever
-// takes it out of prompt.asks.
+// ask is a permission request or a question of the agent. It is answered once: by the
+// code that removes it from prompt.asks.
 type ask struct {
 	agent   *agent
 	id      jsonrpc2.ID
 	state   *tool
 	options []acpsdk.PermissionOption
 	call    copilot.ToolCall
-	given   bool  // the conversation knows of it; belongs to Adapter.mu
-	form    *form // of a question to the user; nil for a permission
+	given   bool  // passed to the conversation; guarded by Adapter.mu
+	form    *form // of a question to the user; nil for a permission request
 }
 
-// grant allows this one call, and says whether the agent offers that.
+// grant allows this one call, and reports whether the agent offers such an option.
 func (k *ask) grant() bool {
 	if k.form != nil {
 		return k.form.yes(k)
@@ -33,8 +33,8 @@ func (k *ask) grant() bool {
 	return k.choose(acpsdk.PermissionOptionKindAllowOnce, grants)
 }
 
-// reject rejects this one call, and says whether the agent offers that. Where it
-// does not, the permission is answered "cancelled".
+// reject rejects this one call, and reports whether the agent offers such an option.
+// Otherwise it answers "cancelled".
 func (k *ask) reject() bool {
 	if k.form != nil {
 		k.form.decline(k)
@@ -47,7 +47,7 @@ func (k *ask) reject() bool {
 	return false
 }
 
-// dismiss answers that the prompt was cancelled.
+// dismiss answers "cancelled".
 func (k *ask) dismiss() {
 	if k.form != nil {
 		k.form.cancel(k)
@@ -56,17 +56,18 @@ func (k *ask) dismiss() {
 	k.agent.reply(k.id, acpsdk.RequestPermissionResponse{Outcome: acpsdk.NewRequestPermissionOutcomeCancelled()})
 }
 
-// The ids of options of known agents that are about one call.
+// Ids that known agents use for options about a single call.
 var (
 	grants     = []string{"allow-once", "proceed-once", "once", "allow", "approved", "proceed", "yes"}
 	rejections = []string{"reject-once", "reject", "cancel", "abort", "deny", "no"}
 )
 
-// wider finds words of an option that covers more than one call.
+// wider matches words in options that cover more than one call.
 var wider = regexp.MustCompile(`(?i)always|session|all\b|every|mode|auto|again|remember|trust|future|prefix|bypass|server`)
 
-// choose selects the option of a kind that is about this call alone. The kind does
-// not tell: agents have two options of one kind, one of which changes more.
+// choose selects the option of a kind that applies to this call alone, and reports
+// whether there is exactly one. The kind does not suffice: agents offer two options of
+// one kind, one of which changes more.
 func (k *ask) choose(kind acpsdk.PermissionOptionKind, known []string) bool {
 	var fit []acpsdk.PermissionOption
 	for _, o := range k.options {
@@ -86,7 +87,7 @@ func (k *ask) choose(kind acpsdk.PermissionOptionKind, known []string) bool {
 	return true
 }
 
-// toolNames say what a call of a kind does, in the words of the tools of an editor.
+// toolNames gives the tool name that the conversation uses for each kind of call.
 var toolNames = map[acpsdk.ToolKind]string{
 	acpsdk.ToolKindRead: "read_file", acpsdk.ToolKindEdit: "edit_file", acpsdk.ToolKindDelete: "delete_file", acpsdk.ToolKindMove: "move_file",
 	acpsdk.ToolKindSearch: "search", acpsdk.ToolKindExecute: "run_command", acpsdk.ToolKindFetch: "fetch", acpsdk.ToolKindSwitchMode: "change_mode",
@@ -94,8 +95,8 @@ var toolNames = map[acpsdk.ToolKind]string{
 
 var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// callOf is a call as the conversation sees it. The title is left out: in some agents
-// the model writes it, and it need not say what the call does.
+// callOf returns a call as the conversation sees it. It omits the title, because in some
+// agents the model writes the title, which may not say what the call does.
 func callOf(id string, t *tool) copilot.ToolCall {
 	name := toolNames[t.kind]
 	if name == "" {
@@ -112,14 +113,14 @@ func callOf(id string, t *tool) copilot.ToolCall {
 	return call
 }
 
-// titledAgent is Gemini CLI. Version 0.61.0 sends no input of a call: it writes the command
-// into the title itself, and its folder and the model's reason into the text.
+// titledAgent is Gemini CLI. Version 0.61.0 sends no input for a call: the title holds
+// the command, and the text holds the directory and the model's reason.
 const titledAgent = "gemini-cli"
 
-// titledText is that text.
+// titledText matches the text of such a call.
 var titledText = regexp.MustCompile(`(?s)^\s*(?:\[current working directory (.*?)\])?\s*(?:\((.*)\))?\s*$`)
 
-// fromTitle reads the input of a command from the title and the text of its call.
+// fromTitle sets the input of a command from the title and text of its call.
 func (t *tool) fromTitle(text string) {
 	if t.kind != acpsdk.ToolKindExecute || t.input != nil || t.title == "" {
 		return
@@ -135,9 +136,9 @@ func (t *tool) fromTitle(text string) {
 	t.input = input
 }
 
-// inputOf is what a call would do: its command alone where there is one, so that what
-// an agent repeats of it is not taken for another; else the whole input, with the
-// files that the call names.
+// inputOf returns what a call would do. For a command it keeps only the fields that
+// define the command, so that repeated requests compare equal; otherwise it returns the
+// whole input with the files that the call names.
 func inputOf(t *tool) json.RawMessage {
 	raw, _ := t.input.(map[string]any)
 	input := map[string]any{}
@@ -166,13 +167,13 @@ func inputOf(t *tool) json.RawMessage {
 	}
 	b, err := json.Marshal(input)
 	if err != nil {
-		return json.RawMessage("{}") // it came as JSON
+		return json.RawMessage("{}") // unreachable: the input was decoded from JSON
 	}
 	return b
 }
 
-// posixShell says whether words run a script in a shell: then the script is the command
-// that the user is asked about.
+// posixShell reports whether words run a script in a shell. The user is then asked about
+// the script.
 func posixShell(words []any) bool {
 	shell, _ := words[0].(string)
 	flag, _ := words[1].(string)
@@ -181,7 +182,7 @@ func posixShell(words []any) bool {
 	return text && (name == "bash" || name == "sh" || name == "zsh" || name == "dash") && (flag == "-c" || flag == "-lc")
 }
 
-// update is what tool_call, tool_call_update and the request for a permission share.
+// update holds the fields that tool_call, tool_call_update and permission requests share.
 type update struct {
 	title     *string
 	kind      *acpsdk.ToolKind
@@ -192,10 +193,10 @@ type update struct {
 	locations []acpsdk.ToolCallLocation
 }
 
-// maxResult bounds a result that is kept, in bytes.
+// maxResult limits the size of a stored result, in bytes.
 const maxResult = 64 << 10
 
-// merge adds an update. A call that has ended stays ended.
+// merge applies an update. A call that has ended stays ended.
 func (t *tool) merge(u update) {
 	if u.title != nil && *u.title != "" {
 		t.title = *u.title
@@ -236,7 +237,7 @@ func (t *tool) addFile(path string) {
 	}
 }
 
-// outputOf is the text of a raw output.
+// outputOf extracts the text of a raw output.
 func outputOf(raw any) string {
 	switch v := raw.(type) {
 	case string:

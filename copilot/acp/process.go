@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// process is the agent's process with its standard input and output.
+// process is a running agent process with its standard input and output.
 type process struct {
 	io.Reader
 	io.WriteCloser
-	end func() // ends it with every process that it started
+	end func() // terminates it and every process that it started
 }
 
-// endGrace is how long an agent may take to end by itself.
+// endGrace is how long an agent may take to exit by itself.
 const endGrace = time.Second
 
-// startProcess starts a command in a folder, as the first of a group of processes of
-// its own. What it writes to standard error is dropped: it may hold anything.
+// startProcess starts a command in a directory, as the leader of its own process group.
+// It discards standard error, which may contain private text.
 func startProcess(command []string, dir string) (*process, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
@@ -40,12 +40,12 @@ func startProcess(command []string, dir string) (*process, error) {
 	p := &process{Reader: out, WriteCloser: in}
 	ended, cleaned := make(chan struct{}), make(chan struct{})
 	go func() {
-		_, _ = cmd.Process.Wait() // and not cmd.Wait, which closes the output before it is read
+		_, _ = cmd.Process.Wait() // not cmd.Wait, which closes the output before it has been read
 		close(ended)
-		group.kill() // what the agent left behind
+		group.kill() // terminates processes that the agent left behind
 		group.close()
 		close(cleaned)
-		time.AfterFunc(endGrace, func() { _ = out.Close() }) // a process outside of the group may hold it
+		time.AfterFunc(endGrace, func() { _ = out.Close() }) // a process outside the group may keep it open
 	}()
 	p.end = sync.OnceFunc(func() {
 		_ = in.Close()

@@ -2,5 +2,5 @@ package acp
 
 import "syscall"
 
-// attributes have the agent end with this process, however that ends.
+// attributes makes the agent end with this process, even if this process crashes.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }

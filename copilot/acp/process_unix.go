@@ -22,5 +22,5 @@ func (group) close()   {}
 func (g group) ask()  { g.signal(syscall.SIGTERM) }
 func (g group) kill() { g.signal(syscall.SIGKILL) }
 
-// signal reaches every process of the group, also when its first one has ended.
+// signal signals every process of the group, even after its leader has ended.
 func (g group) signal(s syscall.Signal) { _ = syscall.Kill(-g.cmd.Process.Pid, s) }

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object: its processes end with its last handle.
+// group is a job object. Its processes are terminated when its last handle closes.
 type group struct {
 	cmd *exec.Cmd
 	mu  sync.Mutex
-	job windows.Handle // 0 if it could not be created; then only the agent's own process ends
+	job windows.Handle // 0 if it could not be created; then only the agent's own process is terminated
 }
 
 func newGroup(cmd *exec.Cmd) *group {
@@ -32,7 +32,7 @@ func newGroup(cmd *exec.Cmd) *group {
 	return g
 }
 
-// started puts the agent into the job. What it starts later is in it too.
+// started assigns the agent to the job. Its child processes inherit the job.
 func (g *group) started() {
 	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
 	if err != nil {
@@ -42,8 +42,8 @@ func (g *group) started() {
 	_ = windows.CloseHandle(h)
 }
 
-// ask does nothing: a process without a console window cannot be asked to end. Its
-// input is closed.
+// ask is a no-op: Windows cannot ask a process without a console window to exit. Closing
+// its input is the signal.
 func (*group) ask() {}
 
 func (g *group) kill() {

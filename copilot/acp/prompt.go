@@ -9,34 +9,34 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// prompt is one session/prompt of the agent. Its fields belong to Adapter.mu, but the
-// first three, which are set when it is made.
+// prompt is one session/prompt of the agent. Adapter.mu guards its fields except the
+// first three, which do not change.
 type prompt struct {
 	agent *agent
-	wake  chan struct{} // holds one: something changed
-	over  chan struct{} // closed at the end
+	wake  chan struct{} // capacity 1: signals a change
+	over  chan struct{} // closed when the prompt ends
 
-	request   string // that it answers: the latest, where the user answers a question
+	request   string // the request that it answers: the latest one, after the user answered a question
 	queue     []piece
 	bytes     int // of text so far
 	asks      map[string]*ask
 	tools     map[acpsdk.ToolCallId]*tool
-	alive     time.Time // of the last sign of life; zero before the first
-	cancelled bool      // what comes now is dropped
+	alive     time.Time // time of the last message; zero before the first
+	cancelled bool      // further text is dropped
 	stop      acpsdk.StopReason
-	err       error // that it ended with
-	spoke     bool  // text or a call was given out
+	err       error // the error that ended it
+	spoke     bool  // text or a call was emitted
 }
 
-// piece is text of an answer, a permission that is asked for, or the news that the agent
-// may act unasked.
+// piece is text of an answer, a permission request, or the notice that the agent may act
+// without asking.
 type piece struct {
 	text    string
 	ask     *ask
 	unasked bool
 }
 
-// tool is what is known of a call of a tool.
+// tool is the known state of a tool call.
 type tool struct {
 	title  string
 	kind   acpsdk.ToolKind
@@ -75,7 +75,7 @@ func (p *prompt) isOver() bool {
 	}
 }
 
-// takeAsks takes every permission that is not answered.
+// takeAsks removes and returns every pending permission request.
 func (p *prompt) takeAsks() (asks []*ask) {
 	for id, k := range p.asks {
 		asks = append(asks, k)
@@ -84,7 +84,8 @@ func (p *prompt) takeAsks() (asks []*ask) {
 	return asks
 }
 
-// takeAsked takes those that were given out.
+// takeAsked removes and returns the pending permission requests that were passed to the
+// conversation.
 func (p *prompt) takeAsked() (asks []*ask) {
 	for id, k := range p.asks {
 		if k.given {
@@ -95,8 +96,8 @@ func (p *prompt) takeAsked() (asks []*ask) {
 	return asks
 }
 
-// waitsElsewhere says whether the agent waits for another permission before it continues
-// with a call, or continues without having reported the call.
+// waitsElsewhere reports whether the agent needs another permission before it continues
+// with a call, or has moved on without reporting the call.
 func (p *prompt) waitsElsewhere(t *tool) bool {
 	for _, e := range p.queue {
 		if e.ask != nil || !t.runs() {
@@ -106,7 +107,7 @@ func (p *prompt) waitsElsewhere(t *tool) bool {
 	return false
 }
 
-// limit is how long the agent may be silent.
+// limit is how long the agent may send nothing.
 func (p *prompt) limit() time.Duration {
 	for _, t := range p.tools {
 		if t.runs() {
@@ -119,10 +120,10 @@ func (p *prompt) limit() time.Duration {
 	return silence
 }
 
-// listen gives out what the agent answers, up to its end or to a permission.
+// listen emits the agent's answer up to its end or to a permission request.
 func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit func(string)) error {
 	began, told := time.Now(), time.Time{}
-	var asked time.Time // when the first permission of the round came
+	var asked time.Time // time of the round's first permission request
 	for {
 		a.mu.Lock()
 		queue, over, limit, since := p.queue, p.isOver(), p.limit(), p.alive
@@ -135,7 +136,7 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !asked.IsZero() && e.ask == nil { // it belongs to the next round
+			if !asked.IsZero() && e.ask == nil { // belongs to the next round
 				a.putBack(p, queue[i:])
 				return nil
 			}
@@ -152,7 +153,7 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 			if wait = gather - time.Since(asked); wait <= 0 {
 				return nil
 			}
-		case since.After(told) && time.Since(told) >= time.Second: // it thinks, or runs a tool
+		case since.After(told) && time.Since(told) >= time.Second: // the agent thinks or runs a tool
 			told = time.Now()
 			emit("")
 		}
@@ -179,8 +180,8 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 	}
 }
 
-// give gives out a piece, and says whether it is a permission that the user has to
-// decide about.
+// give delivers a piece, and reports whether it is a permission request that the user has
+// to decide.
 func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string)) (asked bool) {
 	if e.unasked {
 		if r.Unasked != nil {
@@ -205,7 +206,7 @@ func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string))
 	}
 	a.mu.Unlock()
 	switch {
-	case !wanted: // it was answered when the prompt was cancelled
+	case !wanted: // already answered when the prompt was cancelled
 		return false
 	case r.Wants == nil:
 		e.ask.reject()
@@ -215,7 +216,7 @@ func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string))
 	return true
 }
 
-// putBack returns pieces that were taken too early.
+// putBack requeues pieces that belong to the next round.
 func (a *Adapter) putBack(p *prompt, queue []piece) {
 	a.mu.Lock()
 	p.queue = append(queue[:len(queue):len(queue)], p.queue...)
@@ -223,7 +224,7 @@ func (a *Adapter) putBack(p *prompt, queue []piece) {
 	p.stir()
 }
 
-// outcome is what the end of the prompt means for the round.
+// outcome returns the error of the round, given how the prompt ended.
 func (a *Adapter) outcome(p *prompt) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -238,9 +239,9 @@ func (a *Adapter) outcome(p *prompt) error {
 	return nil
 }
 
-// CallTool implements copilot.Caller: it grants the permission that the agent waits
-// for, and returns the result of the call. The agent continues after a call that
-// failed, so such a call has a result and no error.
+// CallTool implements copilot.Caller: it grants the pending permission request and
+// returns the result of the call. The agent continues after a failed call, so a failed
+// call returns its result and no error.
 func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (string, error) {
 	a.mu.Lock()
 	p := a.prompt
@@ -265,7 +266,7 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	return a.awaitTool(ctx, wanted, p, k)
 }
 
-// awaitTool waits for the result of a call that was granted.
+// awaitTool waits for the result of a granted call.
 func (a *Adapter) awaitTool(ctx, wanted context.Context, p *prompt, k *ask) (string, error) {
 	stopped := wanted.Done()
 	var waitsElsewhere <-chan time.Time
@@ -304,8 +305,7 @@ func (a *Adapter) awaitTool(ctx, wanted context.Context, p *prompt, k *ask) (str
 
 func (p *prompt) signOfLife() { p.alive = time.Now() }
 
-// text adds a piece of the answer. What comes after a cancel is dropped, and so is
-// what no user could listen to.
+// text adds a piece of the answer. It drops text after a cancel and beyond maxAnswer.
 func (p *prompt) text(text string) {
 	if p.cancelled || text == "" || p.bytes+len(text) > maxAnswer {
 		return
@@ -318,11 +318,10 @@ func (p *prompt) text(text string) {
 	p.queue = append(p.queue, piece{text: text})
 }
 
-// maxTools bounds the calls of one prompt that are kept.
+// maxTools limits the recorded calls of one prompt.
 const maxTools = 10_000
 
-// forgetEnded has an id mean another call, where the one before has ended: agents use
-// ids again.
+// forgetEnded forgets the call id if that call has ended, because agents reuse ids.
 func (p *prompt) forgetEnded(id acpsdk.ToolCallId) {
 	if t := p.tools[id]; t != nil && t.ended() {
 		delete(p.tools, id)

@@ -13,12 +13,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// A question to the user is one that the agent elicits, or a permission for a tool that
-// asks. Both are asked as questions, and what the user says is the answer. It comes with
-// the next request: a form gets it while its prompt is open; for a permission there is no
-// way to return words, so the prompt is cancelled and the next one has them.
+// A question to the user is an elicitation, or a permission request for a tool that asks.
+// The conversation presents both as questions, and the user's next words are the answer.
+// They arrive with the next request. A form receives them while its prompt is open. A
+// permission response cannot carry words, so that prompt is cancelled and the next one
+// includes them.
 
-// elicitation is a question that comes as elicitation/create, by form.
+// elicitation holds the parameters of an elicitation/create request in form mode.
 type elicitation struct {
 	SessionID acpsdk.SessionId `json:"sessionId"`
 	Message   string           `json:"message"`
@@ -28,7 +29,7 @@ type elicitation struct {
 	} `json:"requestedSchema"`
 }
 
-// field is a field of a form, with the values that it may have.
+// field is a field of a form with its possible values.
 type field struct {
 	Type      string   `json:"type"`
 	Enum      []string `json:"enum"`
@@ -39,7 +40,7 @@ type field struct {
 	} `json:"oneOf"`
 }
 
-// choices are the values of a field, and their names for people.
+// choices returns the values of a field and their display names.
 func (f field) choices() (values, names []string) {
 	for _, o := range f.OneOf {
 		values, names = append(values, o.Const), append(names, cmp.Or(o.Title, o.Const))
@@ -54,7 +55,7 @@ func (f field) choices() (values, names []string) {
 	return values, names
 }
 
-// form is the one field of a question that a spoken answer fills; name is "" where there
+// form is the one field of an elicitation that a spoken answer fills. name is "" if there
 // is no such field.
 type form struct {
 	name string
@@ -71,12 +72,12 @@ func (q elicitation) form() *form {
 	return &form{}
 }
 
-// elicit has the user asked.
+// elicit presents the question to the user.
 func (h handler) elicit(id jsonrpc2.ID, q elicitation) {
 	h.ask(q.SessionID, &ask{agent: h.g, id: id, form: q.form()}, func(_ *prompt, k *ask) {
 		_, choices := k.form.choices()
 		asks := false
-		k.state = &tool{status: acpsdk.ToolCallStatusCompleted} // nothing runs
+		k.state = &tool{status: acpsdk.ToolCallStatusCompleted} // no tool runs
 		k.call = copilot.ToolCall{
 			ID: "question#" + strconv.FormatUint(h.a.calls, 10), Name: "ask_user", Input: inputOf(&tool{input: map[string]any{"question": q.Message}}),
 			Destructive: &asks, Question: q.Message, Choices: choices,
@@ -95,7 +96,8 @@ func (f *form) reply(k *ask, action string, content map[string]any) {
 func (f *form) decline(k *ask) { f.reply(k, "decline", nil) }
 func (f *form) cancel(k *ask)  { f.reply(k, "cancel", nil) }
 
-// yes answers a question to which a click said yes, if that is an answer.
+// yes answers a question that the user confirmed with a click, and reports whether its
+// type allows that.
 func (f *form) yes(k *ask) bool {
 	if f.Type != "boolean" {
 		return false
@@ -104,7 +106,7 @@ func (f *form) yes(k *ask) bool {
 	return true
 }
 
-// accept answers with words; ok is false where they are no answer that the form takes.
+// accept answers with the user's words; ok is false if they do not fit the field.
 func (f *form) accept(k *ask, words string) (ok bool) {
 	value, ok := f.value(words)
 	if ok {
@@ -143,8 +145,8 @@ func (f *form) value(words string) (value any, ok bool) {
 	return nil, false
 }
 
-// chosen is the place of the choice that words name: alone, by its place, or as the only
-// one that they hold; -1 for none.
+// chosen returns the index of the choice that words name: exactly, by its number, or as
+// the only choice that they contain. It returns -1 if there is no match.
 func chosen(words string, values, names []string) int {
 	said := key(words)
 	for i := range values {
@@ -164,7 +166,7 @@ func chosen(words string, values, names []string) int {
 	return at
 }
 
-// key is a text without case, blanks and signs.
+// key returns a text in lower case, without blanks and punctuation.
 func key(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -174,8 +176,8 @@ func key(text string) string {
 	}, text)
 }
 
-// question is the elicitation that the user was asked and whose answer a form takes; nil
-// for none. The caller holds Adapter.mu.
+// question returns the pending elicitation that a form answers, or nil. The caller holds
+// Adapter.mu.
 func (p *prompt) question() *ask {
 	if p.cancelled || p.isOver() {
 		return nil
@@ -188,8 +190,8 @@ func (p *prompt) question() *ask {
 	return nil
 }
 
-// answer gives the words of a request to the question that the prompt waits for, and says
-// whether the prompt continues with the request. The caller holds Adapter.mu.
+// answer answers the pending question with the words of a request, and reports whether
+// the prompt continues with that request. The caller holds Adapter.mu.
 func (p *prompt) answer(r copilot.Request) bool {
 	k := p.question()
 	n := len(r.Messages)
@@ -202,12 +204,12 @@ func (p *prompt) answer(r copilot.Request) bool {
 	return true
 }
 
-// questionFields are what a tool that asks the user takes for a question.
+// questionFields are the fields that a question of an asking tool may have.
 var questionFields = []string{"question", "options", "choices", "header", "type", "multiSelect", "id"}
 
-// questionIn is the question of a tool that asks the user, with its choices; "" for tools
-// that do something. A tool that takes a question beside something else, such as one that
-// searches documents for the answer, does something.
+// questionIn returns the question and choices of a tool that asks the user, or "" for
+// other tools. A tool that takes further input besides a question, such as one that
+// searches documents for the answer, is not an asking tool.
 func questionIn(kind acpsdk.ToolKind, input map[string]any) (question string, choices []string) {
 	acts := []acpsdk.ToolKind{acpsdk.ToolKindExecute, acpsdk.ToolKindEdit, acpsdk.ToolKindDelete, acpsdk.ToolKindMove}
 	if slices.Contains(acts, kind) {
@@ -238,7 +240,7 @@ func questionIn(kind acpsdk.ToolKind, input map[string]any) (question string, ch
 	return question, choices
 }
 
-// optionsOf are the names of the answers that a question offers.
+// optionsOf returns the names of the answers that a question offers.
 func optionsOf(q map[string]any) (names []string) {
 	for _, field := range []string{"options", "choices"} {
 		list, _ := q[field].([]any)

@@ -12,14 +12,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// choiceLimit is how long the agent may take to list or to switch.
+// choiceLimit is the timeout for listing or switching modes, models and sessions.
 const choiceLimit = 20 * time.Second
 
-// methodSetModel sets a model that an agent lists as "models". The protocol has replaced
-// it by configuration options; Gemini CLI 0.61.0 still has it.
+// methodSetModel sets a model that an agent lists in "models". The protocol has replaced
+// it with configuration options, but Gemini CLI 0.61.0 still uses it.
 const methodSetModel = "session/set_model"
 
-// opened is what agents answer when a session is opened, loaded or resumed.
+// opened is the response when a session is opened, loaded or resumed.
 type opened struct {
 	SessionID acpsdk.SessionId         `json:"sessionId"`
 	Modes     *acpsdk.SessionModeState `json:"modes"`
@@ -33,8 +33,9 @@ type opened struct {
 	ConfigOptions json.RawMessage `json:"configOptions"`
 }
 
-// offer is what a session lets the user choose, and what is chosen. An option is the
-// configuration option that sets it, "" where a method of its own does.
+// offer holds the choices of a session and their current values. modeOption and
+// modelOption name the configuration option that sets the value, or are "" if a separate
+// method does.
 type offer struct {
 	modes       []copilot.Mode
 	mode        string
@@ -58,14 +59,14 @@ func (r opened) offer() (o offer) {
 		}
 	}
 	var options []acpsdk.SessionConfigOption
-	if json.Unmarshal(r.ConfigOptions, &options) == nil { // of another shape: nothing to choose
+	if json.Unmarshal(r.ConfigOptions, &options) == nil { // a different shape offers no choices
 		o.configure(options)
 	}
 	return o
 }
 
-// configure takes modes and models from configuration options. Modes and models that the
-// agent lists by themselves come first.
+// configure reads modes and models from configuration options. Modes and models that the
+// agent lists separately take precedence.
 func (o *offer) configure(options []acpsdk.SessionConfigOption) {
 	for _, option := range options {
 		s := option.Select
@@ -88,7 +89,7 @@ func (o *offer) configure(options []acpsdk.SessionConfigOption) {
 	}
 }
 
-// update takes what the agent says of its mode and options.
+// update applies the agent's changes of its mode and options.
 func (o *offer) update(u acpsdk.SessionUpdate) {
 	switch {
 	case u.CurrentModeUpdate != nil:
@@ -110,22 +111,22 @@ func valuesOf(o acpsdk.SessionConfigSelectOptions) (out []acpsdk.SessionConfigSe
 	return out
 }
 
-// askingModes are the modes of known agents in which every step that changes something is
-// asked about, the best first.
+// askingModes are the modes of known agents that ask before each step that changes
+// something, in order of preference.
 var askingModes = []string{"default", "read-only", "ask", "manual", "normal"}
 
-// planMode changes nothing before the user agrees to the plan.
+// planMode changes nothing until the user approves the plan.
 const planMode = "plan"
 
-// asks says whether a mode is known to ask before each step that changes something. Some
-// agents name their modes by addresses, with the name behind a #.
+// asks reports whether a mode is known to ask before each step that changes something.
+// Some agents use a URL as the mode id, with the name after a #.
 func asks(mode string) bool {
 	mode = mode[strings.LastIndexByte(mode, '#')+1:]
 	return mode == planMode || slices.Contains(askingModes, mode)
 }
 
-// setAskingMode sets a mode in which the agent asks, first that of the user's choice. Some
-// agents begin in a mode in which they do not.
+// setAskingMode sets a mode in which the agent asks, preferably the user's choice. Some
+// agents start in a mode that does not ask.
 func (g *agent) setAskingMode(ctx context.Context, session acpsdk.SessionId, o *offer, chosen string) error {
 	for _, wanted := range append([]string{chosen}, askingModes...) {
 		for _, m := range o.modes {
@@ -149,8 +150,8 @@ func (g *agent) setMode(ctx context.Context, session acpsdk.SessionId, option ac
 	return g.choose(ctx, session, acpsdk.AgentMethodSessionSetMode, "modeId", option, mode)
 }
 
-// choose sets a mode or model: by the configuration option where there is one, else by
-// the method.
+// choose sets a mode or model through its configuration option, if it has one, or else
+// with method.
 func (g *agent) choose(ctx context.Context, session acpsdk.SessionId, method, field string, option acpsdk.SessionConfigId, id string) error {
 	params := map[string]any{"sessionId": session, field: id}
 	if option != "" {
@@ -159,11 +160,11 @@ func (g *agent) choose(ctx context.Context, session acpsdk.SessionId, method, fi
 	return g.call(ctx, method, params, nil)
 }
 
-// loads says whether the agent can continue an earlier session.
+// loads reports whether the agent can continue an earlier session.
 func (g *agent) loads() bool { return g.can.LoadSession || g.can.SessionCapabilities.Resume != nil }
 
-// load opens an earlier session. What the agent repeats of it meanwhile is dropped: no
-// prompt is open.
+// load opens an earlier session. The history that the agent replays meanwhile is dropped,
+// because no prompt is open.
 func (g *agent) load(ctx context.Context, dir string, session acpsdk.SessionId) (offer, error) {
 	method := acpsdk.AgentMethodSessionLoad
 	if !g.can.LoadSession {
@@ -176,8 +177,8 @@ func (g *agent) load(ctx context.Context, dir string, session acpsdk.SessionId) 
 	return loaded.offer(), err
 }
 
-// mustWarn says, once, that the agent may act unasked and the user did not choose that.
-// The caller holds Adapter.mu.
+// mustWarn reports, once, that the agent may act without asking although the user did not
+// choose that. The caller holds Adapter.mu.
 func (a *Adapter) mustWarn(g *agent) bool {
 	if asks(g.offer.mode) {
 		a.warned = false
@@ -188,8 +189,8 @@ func (a *Adapter) mustWarn(g *agent) bool {
 	return warn
 }
 
-// useModel has a model answer from now on. One that the agent does not have, such as that
-// of another assistant, is left out.
+// useModel switches to a model. It ignores models that the agent does not have, such as
+// those of another assistant.
 func (a *Adapter) useModel(ctx context.Context, g *agent, model string) error {
 	a.mu.Lock()
 	o, session := g.offer, g.session
@@ -208,7 +209,7 @@ func (a *Adapter) useModel(ctx context.Context, g *agent, model string) error {
 	return nil
 }
 
-// open is the agent that runs, or one that is started now.
+// open returns the running agent, or starts it.
 func (a *Adapter) open(ctx context.Context) (*agent, error) {
 	a.mu.Lock()
 	g := a.agent
@@ -252,7 +253,7 @@ func (a *Adapter) SetMode(ctx context.Context, id string) error {
 	}
 	a.mu.Lock()
 	option, session := g.offer.modeOption, g.session
-	a.warned = true // the agent may report the mode before it answers
+	a.warned = true // the agent may report the mode before it replies
 	a.mu.Unlock()
 	ctx, done := context.WithTimeout(ctx, choiceLimit)
 	defer done()
@@ -280,8 +281,8 @@ func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
 }
 
 const (
-	maxSessions = 50 // that are listed
-	cutTitle    = 10 // characters of the instruction that end a title
+	maxSessions = 50 // maximum listed
+	cutTitle    = 10 // characters of the instruction that mark the end of a title
 )
 
 // Sessions implements copilot.Agent.
@@ -315,7 +316,7 @@ func (a *Adapter) Sessions(ctx context.Context) ([]copilot.Session, error) {
 			continue
 		}
 		session := copilot.Session{ID: string(s.SessionId)}
-		if s.Title != nil { // some agents take the first prompt, with the instruction in it
+		if s.Title != nil { // some agents use the first prompt, including the instruction, as the title
 			before, _, _ := strings.Cut(*s.Title, "["+a.opts.Instruction[:min(len(a.opts.Instruction), cutTitle)])
 			session.Title = strings.TrimSpace(before)
 		}
@@ -324,8 +325,8 @@ func (a *Adapter) Sessions(ctx context.Context) ([]copilot.Session, error) {
 	return out, nil
 }
 
-// LoadSession implements copilot.Agent. The agent is told what was said in this
-// conversation with the next question: the session does not know it.
+// LoadSession implements copilot.Agent. The loaded session lacks the current
+// conversation, so the next prompt includes it.
 func (a *Adapter) LoadSession(ctx context.Context, id string) error {
 	g, err := a.open(ctx)
 	if err != nil {
@@ -343,7 +344,7 @@ func (a *Adapter) LoadSession(ctx context.Context, id string) error {
 	a.mu.Unlock()
 	ctx, done := context.WithTimeout(ctx, choiceLimit)
 	defer done()
-	if asks { // it waits for nothing but the user
+	if asks { // the agent waits only for the user
 		a.cancel(p)
 		select {
 		case <-p.over:
@@ -359,7 +360,7 @@ func (a *Adapter) LoadSession(ctx context.Context, id string) error {
 	if err != nil {
 		return failure(err)
 	}
-	if len(of.modes) == 0 { // not repeated: set the mode again
+	if len(of.modes) == 0 { // the response omits them; set the mode again
 		of.modes, of.modeOption = was.modes, was.modeOption
 	}
 	if len(of.models) == 0 {
