@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is what a block is, or what its first line says about it.
+// kind is the kind of a block or of its first line.
 type kind int
 
 const (
@@ -21,47 +21,47 @@ const (
 // isText reports whether a block is read sentence by sentence.
 func (k kind) isText() bool { return k == kindText || k == kindHeading }
 
-// container is a quote or, where the lines begin with blanks, an item of a list.
+// container is a block quote, or a list item if its lines are indented.
 type container struct {
 	quote  bool
 	indent int // columns before the content of an item
 }
 
-// blocks is what the lines so far left open.
+// blocks is the state of the open blocks.
 type blocks struct {
 	kind  kind
 	stack []container // around the block, outermost first
-	fence []byte      // of kindFence: the run of marks that it opened with
-	depth int         // of kindFence: columns before the fence
+	fence []byte      // of kindFence: the opening fence
+	depth int         // of kindFence: columns of indentation
 }
 
-// line is what the beginning of a line says about it.
+// line is the classification of a line's beginning.
 type line struct {
 	kind   kind
-	depth  int         // how many of the open containers it is in
-	opens  []container // that begin with it
-	item   bool        // one of them is an item
+	depth  int         // number of open containers that it continues
+	opens  []container // containers that it opens
+	item   bool        // one of opens is a list item
 	number string      // of an ordered item
-	box    byte        // of a task: what its box holds
-	text   int         // where the text begins, after all marks
+	box    byte        // of a task: the content of its box
+	text   int         // position of the text, after all markers
 	indent int         // columns before a fence
-	closes bool        // it ends the open fence
+	closes bool        // it closes the open fence
 }
 
 const (
 	blanks = " \t\r"
-	// maxNumber is how many digits an ordered item can have (CommonMark 5.2).
+	// maxNumber is the maximum number of digits of an ordered item (CommonMark 5.2).
 	maxNumber = 9
-	// maxDepth bounds the work for a line. What is deeper is text.
+	// maxDepth limits the nesting, and so the work per line. Deeper markers are text.
 	maxDepth = 32
 )
 
 var bullet = []byte("•")
 
-// sort says what a line is. With whole false there may be more of the line to come,
-// and it can be undecided. It follows CommonMark, with exceptions for what assistants
-// write: in an item a fence may end less indented than the item, a list may begin at
-// any depth, and its mark may be a bullet.
+// sort classifies a line. Unless whole, more of the line may follow, and it can be
+// undecided. sort follows CommonMark, with exceptions for what assistants write: in an
+// item a closing fence may be indented less than the item, a list may begin at any depth,
+// and its marker may be a bullet character.
 func (b *blocks) sort(src []byte, whole bool) (ln line, decided bool) {
 	cur := cursor{src: src}
 	if ln.depth, decided = b.enter(&cur, whole); !decided {
@@ -76,7 +76,7 @@ func (b *blocks) sort(src []byte, whole bool) (ln line, decided bool) {
 	for {
 		columns := cur.columns()
 		rest := src[cur.first():]
-		paragraph := b.kind == kindText && len(ln.opens) == 0 // that the line may go on with
+		paragraph := b.kind == kindText && len(ln.opens) == 0 // the paragraph that the line may continue
 		switch {
 		case len(rest) == 0 && !whole:
 			return ln, false
@@ -88,7 +88,7 @@ func (b *blocks) sort(src []byte, whole bool) (ln line, decided bool) {
 			ln.kind, ln.text = kindIndented, cur.at
 			return ln, true
 		}
-		deep := columns >= 4 // a mark that is so deep is text, but for the one of an item
+		deep := columns >= 4 // a marker indented this far is text, except the marker of an item
 		if rest[0] == '>' && !deep && ln.depth+len(ln.opens) < maxDepth {
 			cur.take(columns)
 			if cur.mark(1); cur.at == len(src) && !whole {
@@ -136,7 +136,7 @@ func (b *blocks) sort(src []byte, whole bool) (ln line, decided bool) {
 	}
 }
 
-// enter goes past the marks of the open containers that the line is in.
+// enter skips the markers of the open containers that the line continues.
 func (b *blocks) enter(cur *cursor, whole bool) (depth int, decided bool) {
 	for depth < len(b.stack) {
 		columns, first := cur.columns(), cur.first()
@@ -170,7 +170,7 @@ func (b *blocks) inItem() bool {
 	return len(b.stack) > 0 && !b.stack[len(b.stack)-1].quote
 }
 
-// leafKind sorts what is in no container that begins with it.
+// leafKind classifies a line after its container markers.
 func leafKind(rest []byte, whole bool) (k kind, decided bool) {
 	switch c := rest[0]; c {
 	case '`', '~':
@@ -194,7 +194,7 @@ func leafKind(rest []byte, whole bool) (k kind, decided bool) {
 	return kindText, true
 }
 
-// fenceKind tells a code fence from a line that begins with a code span.
+// fenceKind distinguishes a code fence from a line that begins with a code span.
 func fenceKind(rest []byte, whole bool) (k kind, decided bool) {
 	c := rest[0]
 	n := run(rest, c)
@@ -207,9 +207,9 @@ func fenceKind(rest []byte, whole bool) (k kind, decided bool) {
 	return kindFence, whole
 }
 
-// itemMark returns the width of the mark of an item, 0 for none, and the number
-// that it holds. Within a paragraph only an item that has text begins a list, and
-// only with the number 1: a wrapped "2024. Then" stays text.
+// itemMark returns the width of a list marker, or 0, and its number. Within a paragraph
+// only an item with text starts a list, and only with the number 1, so that a wrapped
+// "2024. Then" stays text.
 func itemMark(rest []byte, whole, within bool) (width int, number string, decided bool) {
 	n := 0
 	switch c := rest[0]; {
@@ -264,7 +264,7 @@ func onlyOf(rest []byte, c byte) bool {
 	return true
 }
 
-// run counts how often c stands at the beginning of b.
+// run counts how often c repeats at the beginning of b.
 func run(b []byte, c byte) int {
 	n := 0
 	for n < len(b) && b[n] == c {
@@ -280,21 +280,22 @@ func closesFence(fence, line []byte) bool {
 	return n >= len(fence) && n == len(line)
 }
 
-// isDelimiterRow knows the second line of a table: dashes, colons and bars.
+// isDelimiterRow reports whether line is the second line of a table: dashes, colons and
+// bars.
 func isDelimiterRow(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return bytes.IndexByte(line, '-') >= 0 && bytes.IndexByte(line, '|') >= 0 && len(bytes.Trim(line, "-:| \t")) == 0
 }
 
-// cursor reads the marks at the beginning of a line. A tab reaches to the next
-// column that is a multiple of four, and can be taken in part.
+// cursor reads the markers at the beginning of a line. A tab advances to the next
+// multiple of four columns, and can be consumed partly.
 type cursor struct {
 	src        []byte
 	at, column int
-	owed       int // columns of the tab before at that were not taken
+	owed       int // columns of the tab before at that were not consumed
 }
 
-// first is the position of what is no blank.
+// first returns the position of the next non-blank byte.
 func (c *cursor) first() int {
 	at := c.at
 	for at < len(c.src) && strings.IndexByte(blanks, c.src[at]) >= 0 {
@@ -319,7 +320,7 @@ func width(b byte, column int) int {
 	return 1
 }
 
-// take goes past n columns of blanks.
+// take consumes n columns of blanks.
 func (c *cursor) take(n int) {
 	for n > 0 {
 		if c.owed == 0 {
@@ -333,21 +334,21 @@ func (c *cursor) take(n int) {
 	}
 }
 
-// mark goes past n bytes of a mark.
+// mark consumes n bytes of a marker.
 func (c *cursor) mark(n int) {
 	c.at += n
 	c.column += n
 }
 
-// enterItem goes past what is between the mark of an item, which ends at column
-// indent of its container, and the text: blanks and the box of a task.
+// enterItem consumes what lies between a list marker, which ends at column indent of its
+// container, and the text: blanks and a task's box.
 func (c *cursor) enterItem(ln *line, indent int, whole bool) (decided bool) {
 	rest := c.src[c.first():]
 	if len(rest) == 0 && !whole {
 		return false
 	}
 	columns := c.columns()
-	if len(rest) == 0 || rest[0] == '\n' || columns > 4 { // what follows is code
+	if len(rest) == 0 || rest[0] == '\n' || columns > 4 { // code follows
 		c.take(min(1, columns))
 		columns = 1
 	} else {

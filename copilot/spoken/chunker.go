@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Class says what kind of text a segment was made from.
+// Class is the kind of text that a segment was made from.
 type Class string
 
 // The classes of segments.
 const (
 	ClassProse   Class = "prose"
-	ClassCode    Class = "code" // a code block, named instead of read
+	ClassCode    Class = "code" // a code block, announced instead of read
 	ClassList    Class = "list"
 	ClassHeading Class = "heading"
-	ClassNotice  Class = "notice" // a table, read in short or summarised
+	ClassNotice  Class = "notice" // a table, read or summarised
 )
 
 // Segment is one piece of an answer to be spoken.
@@ -31,25 +31,25 @@ type Segment struct {
 	Chars, Words int
 }
 
-// Options sets the sizes of segments; a zero field takes its default.
+// Options sets the sizes of segments. A zero field means its default.
 type Options struct {
-	// MinChars joins a shorter sentence with the next one of its block, counted
-	// in runes of the source. Default 12.
+	// MinChars is the length in runes of the source below which a sentence is joined with
+	// the next one of its block. Default 12.
 	MinChars int
-	// MaxChars cuts a longer sentence at a clause boundary or a blank, in scripts
-	// without blanks between words. What is not divided (see the package's
-	// invariants) may stand over by its own length. Default 280.
+	// MaxChars is the length above which a sentence is cut at a clause boundary or a
+	// blank; in scripts without blanks, between words. Indivisible text (see the
+	// package's invariants) may exceed it by its own length. Default 280.
 	MaxChars int
-	// FirstMinChars lets the first segment end at a clause boundary once it has
-	// so many runes, or half of them where the script has no blanks between
-	// words, so that speaking starts early. Default 48.
+	// FirstMinChars is the length from which the first segment may end at a clause
+	// boundary, so that speech starts early. It is halved for scripts without blanks
+	// between words. Default 48.
 	FirstMinChars int
-	// Locale is a BCP 47 tag that picks the words of notices and the known
-	// abbreviations. English and German are known; others are taken as English.
+	// Locale is a BCP 47 tag that selects the words of notices and the known
+	// abbreviations. English and German are supported; other locales use English.
 	Locale string
 	// Code is how code blocks are spoken.
 	Code ReadCode
-	// Lexicon is how the user wants words said, by the word in lower case.
+	// Lexicon holds the user's pronunciations, keyed by the word in lower case.
 	Lexicon map[string]string
 }
 
@@ -71,48 +71,48 @@ type Chunker struct {
 	opts Options
 	lang *language
 
-	src       []byte // of the answer: what no segment covers yet
-	start     int    // where src begins, in bytes of the answer, as all that follows
-	line      int    // where the current line begins
-	read      int    // up to where the answer was taken
+	src       []byte // the answer's text that no segment covers yet
+	start     int    // offset of src in the answer, in bytes; the following positions are relative to the answer
+	line      int    // start of the current line
+	read      int    // end of the processed text
 	undecided bool   // the kind of the current line is not known yet
-	tried     int    // bytes of it that were not enough to tell
-	searched  int    // up to where there is no newline after read
-	taken     int    // where its text begins
+	tried     int    // bytes of it that were insufficient to tell
+	searched  int    // there is no newline between read and here
+	taken     int    // start of its text
 
 	blocks
-	info   []byte // of kindFence: what the fence says about the code
-	item   bool   // the block begins with the mark of an item
-	lead   string // what is said before the text of the item
+	info   []byte // info string of the fence
+	item   bool   // the block begins with a list marker
+	lead   string // spoken before the text of the item
 	closes bool   // the block ends with the line
 	silent bool   // the rest of the line is not text
 
 	// The text of the open block, without the marks around it. All positions of the
 	// scanner are positions in text.
 	text   []byte
-	pieces []piece // where the lines of text come from
-	body   int     // in text: what no segment covers yet
-	seen   int     // in text: how far the scanner has read
+	pieces []piece // sources of the lines of text
+	body   int     // in text: start of the part that no segment covers yet
+	seen   int     // in text: end of what the scanner has read
 	scan   scanner
-	// plain are positions in text, sorted, of what opens nothing: the last one of a run
-	// of backticks, or a bracket, whose span was given up. lost is the length of such a
-	// run: the next one of as many backticks closes what it opened.
+	// plain lists, in order, positions in text of openers that were given up: a bracket,
+	// or the last backtick of a run. lost is the length of such a run: the next run of
+	// the same length closes what it opened.
 	plain []int
 	lost  int
-	// unclosed is the position in text before which no parenthesis ends a link.
+	// unclosed is the position in text before which no parenthesis closes a link.
 	unclosed int
-	// opened is the scanner before the rune at openedAt opened the present span.
+	// opened is the scanner's state before the rune at openedAt opened the current span.
 	opened   scanner
 	openedAt int
 
 	spoke   bool   // a segment with words was emitted
-	skipped string // what the first block was that ReadCodeSkip left out
+	skipped string // the first block that ReadCodeSkip left out
 	out     []Segment
-	work    int // bytes that were looked at so far, each time: for tests
+	work    int // bytes examined so far, repeats included; for tests
 }
 
-// piece says where a line of a block comes from: the byte at position text is the
-// one at position src of the answer.
+// piece maps a line of a block to its source: the byte at position text is at position
+// src of the answer.
 type piece struct{ text, src int }
 
 // New returns a Chunker for one answer.
@@ -120,16 +120,16 @@ func New(opts Options) *Chunker {
 	return &Chunker{opts: opts.withDefaults(), lang: languageOf(opts.Locale), undecided: true}
 }
 
-// Push takes the next piece of the answer, of any size, and returns the segments
-// that became complete.
+// Push adds the next piece of the answer, of any size, and returns the segments that it
+// completes.
 func (c *Chunker) Push(text string) []Segment {
 	c.src = append(c.src, text...)
 	c.advance(c.start+len(c.src)-partial(c.src), false)
 	return c.take()
 }
 
-// Flush ends the answer and returns the rest of it. The Chunker is then as new:
-// positions of a next answer start at 0 again.
+// Flush ends the answer and returns its remaining segments. It resets the Chunker:
+// positions of the next answer start at 0.
 func (c *Chunker) Flush() []Segment {
 	end := c.start + len(c.src)
 	c.advance(end, true)
@@ -148,7 +148,7 @@ func (c *Chunker) take() []Segment {
 	return out
 }
 
-// partial is how many bytes at the end of src are a rune that is not complete yet.
+// partial returns how many bytes at the end of src belong to an incomplete rune.
 func partial(src []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(src); n++ {
 		if at := len(src) - n; utf8.RuneStart(src[at]) {
@@ -161,7 +161,8 @@ func partial(src []byte) int {
 	return 0
 }
 
-// advance takes the answer up to position end. whole says that there is no more.
+// advance processes the answer up to position end. whole means that the answer is
+// complete.
 func (c *Chunker) advance(end int, whole bool) {
 	for c.read < end {
 		src := c.src[c.read-c.start : end-c.start]
@@ -189,8 +190,8 @@ func (c *Chunker) advance(end int, whole bool) {
 	}
 }
 
-// decide sorts the current line, which begins with src, if that suffices. A line
-// that stays undecided for long is looked at less often.
+// decide classifies the current line, which begins with src, if src suffices. It retries
+// less often as an undecided line grows.
 func (c *Chunker) decide(src []byte, whole bool) bool {
 	if !whole && len(src) < c.tried+c.tried/8 {
 		return false
@@ -206,7 +207,7 @@ func (c *Chunker) decide(src []byte, whole bool) bool {
 	c.silent = false
 	switch {
 	case ln.kind == kindNone && len(ln.opens) == 0 && c.kind == kindIndented && ln.depth == len(c.stack):
-		return true // the code may go on after it
+		return true // the code may continue after it
 	case c.continues(ln):
 		c.silent, c.closes = ln.closes, ln.closes
 		return true
@@ -227,12 +228,12 @@ func (c *Chunker) continues(ln line) bool {
 	if len(ln.opens) > 0 || ln.kind != c.kind {
 		return false
 	}
-	// A paragraph also continues where the marks of its quotes and items are missing
+	// A paragraph also continues if the markers of its quotes and items are missing
 	// (CommonMark's lazy continuation).
 	return c.kind == kindText || ln.depth == len(c.stack) && (c.kind == kindFence || c.kind == kindIndented || c.kind == kindTable)
 }
 
-// begin opens the block that a line begins with.
+// begin opens the block that a line starts.
 func (c *Chunker) begin(ln line) {
 	if ln.item || ln.depth < len(c.stack) {
 		c.lead = ""
@@ -253,7 +254,7 @@ func (c *Chunker) begin(ln line) {
 	}
 }
 
-// addText adds to the text of the open block, and has it read as far as it goes.
+// addText appends to the text of the open block and runs the scanner on it.
 func (c *Chunker) addText(src []byte) {
 	if c.read == c.taken {
 		c.pieces = append(c.pieces, piece{len(c.text), c.read})
@@ -262,8 +263,8 @@ func (c *Chunker) addText(src []byte) {
 	c.drain()
 }
 
-// source is the position in the answer that follows the one of the byte before
-// position at of the text.
+// source returns the position in the answer that follows the source of the text byte
+// before at.
 func (c *Chunker) source(at int) int {
 	i := len(c.pieces) - 1
 	for i > 0 && c.pieces[i].text >= at {
@@ -272,7 +273,7 @@ func (c *Chunker) source(at int) int {
 	return c.pieces[i].src + at - c.pieces[i].text
 }
 
-// endLine follows each newline.
+// endLine handles a newline.
 func (c *Chunker) endLine() {
 	switch {
 	case c.closes, c.kind == kindHeading:
@@ -283,9 +284,9 @@ func (c *Chunker) endLine() {
 	c.line, c.undecided, c.closes = c.read, true, false
 }
 
-// becomeTable turns the open paragraph into a table when the line that just
-// ended is a delimiter row under a line with columns: only there does a table
-// without outer bars show.
+// becomeTable turns the open paragraph into a table if the line that just ended is a
+// delimiter row below a line with columns. A table without outer bars can only be
+// recognised there.
 func (c *Chunker) becomeTable() {
 	n := len(c.pieces)
 	if n < 2 || c.pieces[n-1].text <= c.body || !isDelimiterRow(c.text[c.pieces[n-1].text:]) {
@@ -302,8 +303,8 @@ func (c *Chunker) becomeTable() {
 	c.kind = kindTable
 }
 
-// drain lets the sentence scanner read on in a text block. After a cut the scanner
-// starts again with the rest.
+// drain runs the sentence scanner on a text block. After a cut, the scanner restarts with
+// the rest.
 func (c *Chunker) drain() {
 	if !c.kind.isText() {
 		return
@@ -327,7 +328,8 @@ func (c *Chunker) drain() {
 	}
 }
 
-// skipLetters reads on in a word, whose letters decide nothing. Most of a text is that.
+// skipLetters is a fast path over letters within a word, which need no decision. Most
+// text consists of them.
 func (c *Chunker) skipLetters() {
 	s := &c.scan
 	if s.inSpan() || !isLatin(s.prev) {
@@ -351,8 +353,7 @@ func (c *Chunker) cut(at int) {
 	c.plain = c.plain[first:]
 }
 
-// giveUp takes what seemed to open a code span or link for plain text, and reads
-// again from there.
+// giveUp treats an apparent code span or link as plain text, and rescans from there.
 func (c *Chunker) giveUp() {
 	switch s := &c.scan; {
 	case s.ticks > 0:
@@ -394,8 +395,7 @@ func (c *Chunker) closeBlock(end int) {
 }
 
 // emit makes a segment of the text up to position at, which is position end of the
-// answer. Where nothing of it is spoken it is the silent beginning of the segment
-// that follows.
+// answer. If none of it is spoken, it becomes the silent start of the next segment.
 func (c *Chunker) emit(at, end int, last bool) {
 	text, class := c.render(c.text[c.body:at], last)
 	c.body = at

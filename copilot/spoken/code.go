@@ -6,12 +6,12 @@ import (
 	"unicode"
 )
 
-// maxSpokenCode is the length in bytes of the longest code span that is spoken;
-// beyond it the span is only mentioned.
+// maxSpokenCode is the length in bytes of the longest code span that is spoken. Longer
+// spans are only announced.
 const maxSpokenCode = 80
 
-// speakCode speaks a code span as one would say it: names are split into their
-// words, dots and slashes between names are spoken, brackets are not.
+// speakCode returns the spoken form of a code span: names are split into words, dots and
+// slashes between names are spoken, brackets are not.
 func (l *language) speakCode(code string) string {
 	code = strings.TrimSpace(code)
 	if len(code) > maxSpokenCode {
@@ -80,8 +80,8 @@ func startsWord(rs []rune, j int) bool {
 	return unicode.IsUpper(rs[j-1]) && j+1 < len(rs) && unicode.IsLower(rs[j+1])
 }
 
-// wordOf returns one word of a name. A capital that only marked the word's
-// beginning becomes small, an acronym stays.
+// wordOf returns one word of a name. It lowercases a capital that only marks the start of
+// the word; acronyms stay.
 func wordOf(rs []rune, i, j int) string {
 	w := string(rs[i:j])
 	inName := i > 0 && isWordRune(rs[i-1])

@@ -1,25 +1,26 @@
-// Package spoken is the boundary between written and spoken words: it turns an
-// assistant's streamed Markdown into pieces that can be read aloud, and it
-// recognises the short things people say to a voice assistant. It is pure code:
-// no I/O, no clock, no goroutine, no state outside the values it returns.
+// Package spoken converts between written and spoken language: it turns an assistant's
+// streamed Markdown into segments that can be read aloud, and it recognises the short
+// things people say to a voice assistant. It is pure: no I/O, no clock, no goroutine, no
+// global mutable state.
 //
 // # Model
 //
-// A [Chunker] reads one answer as it comes. Its decisions depend on the source text
-// alone, never on how the stream was cut into deltas: Push of a text in one call,
-// byte by byte or in the middle of a rune gives the same segments.
+// A [Chunker] reads one answer as it streams. Its decisions depend on the source text
+// alone, never on how the stream was split into deltas: pushing a text in one call, byte
+// by byte or split within a rune gives the same segments.
 //
-// Lines are sorted into blocks by their beginning, so that speech need not wait for
-// the end of a paragraph, which the Markdown library does. Its blocks are the judge
-// of ours in a test. What is within a block goes without the marks around it to the
-// scanner of sentences, and each sentence that holds markup to the library, unless its
-// markup is of the common kinds. Large tables are named, not read, and so is code unless
-// [Options] says otherwise. The library does not sort the blocks, too: it parses a whole
-// text only, so that each delta would cost what the answer costs so far, and takes
-// quadratic time for open links, quotes and stars (BenchmarkRendering).
+// The chunker classifies lines into blocks by their first characters, so that speech can
+// start before the end of a paragraph; the Markdown library needs the whole paragraph. A
+// test checks our blocks against the library's. Block content goes to the sentence
+// scanner without its block markers. Sentences with markup then go to the library, unless
+// a fast path handles their markup. Large tables are announced rather than read, and so
+// is code unless [Options] says otherwise. The library does not find the blocks, because
+// it parses only whole texts: each delta would cost as much as the answer so far, and
+// open links, quotes and stars take quadratic time (BenchmarkRendering).
 //
-// A [Grammar] sorts what people say: a whole utterance can be a command, and what is said
-// within a sentence is dictation. Its phrases are data files by language, in commands.
+// A [Grammar] classifies what people say: only a whole utterance can be a command; the
+// same words within a sentence are dictation. Its phrases are data files per language, in
+// commands.
 //
 // # Caller's loop
 //

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Command is what a command asks for. Its value is the heading of its section in a
+// Command identifies a voice command. Its value is the heading of its section in a
 // grammar.
 type Command string
 
@@ -67,7 +67,7 @@ const (
 	CommandRunTests         Command = "runTests"
 )
 
-// Commands lists every command, in the order of help.
+// Commands lists every command in the order of help.
 var Commands = []Command{
 	CommandStop, CommandPause, CommandContinue, CommandRepeat, CommandRepeatSentence, CommandFromStart, CommandSkip, CommandSkipCode, CommandReadCode,
 	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandSummarise, CommandWhatDidYouDo,
@@ -78,24 +78,24 @@ var Commands = []Command{
 	CommandPreviousProblem, CommandOpenThatFile, CommandOpenFile, CommandGoToLine, CommandRunTests,
 }
 
-// Agent says whether the command is about the modes, models or sessions of who answers.
+// Agent reports whether the command concerns the agent's modes, models or sessions.
 func (c Command) Agent() bool {
 	at := slices.Index(Commands, c)
 	return at >= slices.Index(Commands, CommandListModes) && at <= slices.Index(Commands, CommandOpenSession)
 }
 
-// Editor says whether the command is carried out by an editor.
+// Editor reports whether the editor runs the command.
 func (c Command) Editor() bool {
 	return c == CommandUndo || slices.Index(Commands, c) >= slices.Index(Commands, CommandOpenSettings)
 }
 
-// slots are the parts of a phrase that stand for something else, by command.
+// slots are the placeholders in phrases, by command.
 var slots = map[Command]string{
 	CommandSpeed: "{number}", CommandGoToLine: "{number}",
 	CommandOpenFile: "{name}", CommandSwitchMode: "{name}", CommandSwitchModel: "{name}", CommandOpenSession: "{name}",
 }
 
-// Sections of a grammar that are no command.
+// Sections of a grammar that are not commands.
 const (
 	sectionBackchannel = "(backchannel)"
 	sectionListening   = "(listening)"
@@ -103,21 +103,21 @@ const (
 	sectionFiller      = "(filler)"
 )
 
-// Bounds of a user's grammar.
+// Limits of a user's grammar.
 const (
 	maxGrammar = 64 << 10 // bytes
 	maxPhrases = 1_000
 )
 
-// Entry is a command in one language: what it does, and the phrases for it, the one
-// that help mentions first.
+// Entry describes a command in one language: what it does, and its phrases. Help mentions
+// the first phrase.
 type Entry struct {
 	Command Command
 	Does    string
 	Phrases []string
 }
 
-// Problem is a phrase of a user's grammar that has no effect, and why.
+// Problem is a phrase of a user's grammar that has no effect, with the reason.
 type Problem struct{ Section, Phrase, Why string }
 
 func (p Problem) String() string {
@@ -127,12 +127,12 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: “%s” %s", p.Section, p.Phrase, p.Why)
 }
 
-// Grammar is what the short things mean that people say to a voice assistant. It is
-// not changed after it is made.
+// Grammar classifies the short things that people say to a voice assistant. It is
+// immutable.
 type Grammar struct {
 	commands     map[string]Command
 	patterns     []pattern
-	begun        map[string]bool // the first words of a phrase that has more
+	begun        map[string]bool // the first words of longer phrases
 	backchannels map[string]bool // of up to three words
 	listening    map[string]bool // words of yes that also show attention
 	leads        map[string]bool // may come before a command that says more
@@ -147,7 +147,7 @@ type pattern struct {
 	command       Command
 }
 
-// Languages are those that have a grammar, by the tag of their locale.
+// Languages are the language tags of the built-in grammars.
 var Languages = []string{"en", "de", "ja"}
 
 //go:embed commands/en.md
@@ -159,16 +159,16 @@ var germanCommands string
 //go:embed commands/ja.md
 var japaneseCommands string
 
-// builtIn are the grammars by language. English, German and Japanese are looked for
-// at once: people mix them, and no phrase of one means something else in another.
+// builtIn holds the grammars by language. All are active at once: people mix languages,
+// and no phrase means something different in another one.
 var builtIn = map[string]string{"en": englishCommands, "de": germanCommands, "ja": japaneseCommands}
 
-// Default is the grammar without a user's phrases.
+// Default is the grammar without user phrases.
 var Default = NewGrammar()
 
-// NewGrammar makes a grammar of the built-in phrases and those of a user's files,
-// which have the same form. A phrase that means something already keeps its meaning,
-// and is one of Problems.
+// NewGrammar makes a grammar from the built-in phrases and the user's files, which have
+// the same format. A phrase that already has a meaning keeps it, and is reported in
+// Problems.
 func NewGrammar(files ...string) *Grammar {
 	g := &Grammar{
 		commands: map[string]Command{}, begun: map[string]bool{},
@@ -188,7 +188,7 @@ func NewGrammar(files ...string) *Grammar {
 	return g
 }
 
-// Problems are the phrases of the user's files that have no effect.
+// Problems returns the phrases of the user's files that have no effect.
 func (g *Grammar) Problems() []Problem { return g.problems }
 
 // bullet begins a line of phrases.
@@ -200,8 +200,8 @@ type section struct {
 	phrases    []string
 }
 
-// sections reads a grammar: "## command", a sentence, and bullets of phrases that are
-// separated by bars. What stands before the first heading is prose.
+// sections parses a grammar: "## command", a sentence, and bullets of phrases separated
+// by bars. Text before the first heading is prose.
 func sections(text string) (out []section) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -301,7 +301,8 @@ func (g *Grammar) addPhrase(s section, phrase string) {
 	}
 }
 
-// conflict notes a phrase that means something else already. Once more the same is none.
+// conflict records a phrase that already means something else. Repeating a phrase is not
+// a conflict.
 func (g *Grammar) conflict(s section, phrase string, means Command) {
 	if means != Command(s.name) {
 		g.problem(s, phrase, "means "+string(means)+" already")
@@ -327,7 +328,7 @@ func glued(text, words string, before bool) string {
 	return " " + words
 }
 
-// Entries are the commands of a language, in the order of its grammar.
+// Entries returns the commands of a language in the order of its grammar.
 func Entries(lang string) (out []Entry) {
 	for _, s := range sections(builtIn[lang]) {
 		if !strings.HasPrefix(s.name, "(") {

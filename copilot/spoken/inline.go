@@ -15,9 +15,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// inlineParser knows paragraphs only: the blocks were sorted before, and a
-// sentence from the middle of a text that looks like a list must not become one.
-// It is safe for concurrent use.
+// inlineParser parses paragraphs only: blocks were already split, and a sentence from the
+// middle of a text must not become a list because it looks like one. It is safe for
+// concurrent use.
 var inlineParser = parser.NewParser(
 	parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1000)),
 	parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
@@ -25,8 +25,8 @@ var inlineParser = parser.NewParser(
 		util.Prioritized(extension.NewStrikethroughParser(), 500))...),
 )
 
-// maxMarks is how many brackets, stars and the like are parsed at once. The parser takes
-// quadratic time for some texts ("[a](" repeated).
+// maxMarks limits the brackets, stars and the like that are parsed at once. The parser
+// takes quadratic time for some texts ("[a](" repeated).
 const maxMarks = 64
 
 // inline returns the speakable text of inline Markdown.
@@ -50,7 +50,7 @@ func (l *language) inline(src []byte) string {
 			n++
 		}
 		if marks == maxMarks && n < 5*maxMarks/2 {
-			b.Write(src[:n]) // no text has so many
+			b.Write(src[:n]) // real text has fewer
 		} else {
 			l.parse(&b, src[:n])
 		}
@@ -59,7 +59,8 @@ func (l *language) inline(src []byte) string {
 	return l.sayWords(l.clean(l.hosts(b.String())))
 }
 
-// hasMarkup reports whether a text may hold markup. A stroke within a name is none.
+// hasMarkup reports whether a text may contain markup. An underscore within a name does
+// not count.
 func hasMarkup(src []byte) bool {
 	for i, b := range src {
 		if isMarkup(b) && (b != '_' || i == 0 || i == len(src)-1 || !isLatin(rune(src[i-1])) || !isLatin(rune(src[i+1]))) {
@@ -143,7 +144,7 @@ func (l *language) speakTag(b *strings.Builder, text string) {
 	}
 }
 
-// isLabel reports whether n is bold text with a colon, which begins another statement.
+// isLabel reports whether n is bold text with a colon, which starts a new statement.
 func isLabel(n ast.Node, src []byte) bool {
 	bold, ok := n.(*ast.Emphasis)
 	if !ok || bold.Level != 2 {
@@ -163,14 +164,14 @@ func codeText(n *ast.CodeSpan, src []byte) []byte {
 	return out
 }
 
-// urlPattern finds URLs in text. In Chinese and Japanese the text continues behind
-// a URL without a blank.
+// urlPattern matches URLs in text. In Chinese and Japanese, text may follow a URL without
+// a blank.
 var urlPattern = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+]*://|www\.)[^\s<>"\p{Han}\p{Hiragana}\p{Katakana}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+`)
 
-// arrows are those that are typed.
+// arrows replaces ASCII arrows.
 var arrows = strings.NewReplacer(" -> ", " → ", " => ", " → ")
 
-// hosts replaces each URL with its host, the part of it that can be spoken.
+// hosts replaces each URL with its host, the only part worth speaking.
 func (l *language) hosts(s string) string {
 	if strings.Contains(s, "> ") {
 		s = arrows.Replace(s)
@@ -196,9 +197,8 @@ func (l *language) dots(name string) string {
 	return strings.ReplaceAll(name, ".", " "+l.dot+" ")
 }
 
-// clean drops what cannot be spoken: emoji, control characters, and marks that
-// had no partner because their emphasis reaches over several sentences. White
-// space becomes single blanks.
+// clean drops what cannot be spoken: emoji, control characters, and unpaired markers of
+// emphasis that spans several sentences. It collapses white space to single blanks.
 func (l *language) clean(s string) string {
 	if s = strings.Trim(s, " \n"); isClean(s) {
 		return s
@@ -234,7 +234,8 @@ func (l *language) clean(s string) string {
 	return string(out)
 }
 
-// isClean says whether a text is of letters and marks that stay, with single blanks.
+// isClean reports whether a text needs no cleaning: letters and marks that stay, with
+// single blanks.
 func isClean(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -250,7 +251,7 @@ func isClean(s string) bool {
 	return true
 }
 
-// says is what a rune is to the ear.
+// says classifies how a rune is spoken.
 type says int
 
 const (
@@ -260,7 +261,7 @@ const (
 	saysArrow
 )
 
-// speakable sorts the rune r between prev and rest.
+// speakable classifies the rune r between prev and rest.
 func speakable(prev, r rune, rest string) says {
 	switch {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
@@ -298,8 +299,8 @@ func firstOr(s string, or rune) rune {
 
 func isMark(r rune) bool { return r == '*' || r == '_' || r == '~' }
 
-// keepsMark tells an operator or part of a name (2 * 3, a_b, ~5, ~/src) from a
-// left-over mark of emphasis.
+// keepsMark distinguishes an operator or part of a name (2 * 3, a_b, ~5, ~/src) from a
+// left-over emphasis marker.
 func keepsMark(prev, r, next rune) bool {
 	if prev == r || next == r {
 		return false
@@ -314,7 +315,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 
 func isArrow(r rune) bool { return r == '→' || r == '⇒' || r == '➜' || r == '➔' }
 
-// isEmoji knows pictures and ornaments by block: the Unicode category So also
+// isEmoji matches pictures and ornaments by block, because the Unicode category So also
 // holds signs that are spoken, such as the degree sign.
 func isEmoji(r rune) bool {
 	switch {

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// language holds what depends on the locale: the words of notices and the
-// abbreviations that a full stop does not end a sentence after. The maps are
-// never written after the start.
+// language holds the locale-specific data: the words of notices and the abbreviations
+// after which a full stop does not end a sentence. The maps are read-only after
+// initialisation.
 type language struct {
 	never map[string]bool // a word always follows: "Dr."
 	maybe map[string]bool // ends a sentence if a new one begins: "etc."
 	count map[string]bool // a number follows: "No. 5"
-	// ordinals says that a number with a full stop is an ordinal, so that a
-	// capital after it proves nothing (German "am 3. Mai").
+	// ordinals is set if a number with a full stop is an ordinal, so that a following
+	// capital does not start a sentence (German "am 3. Mai").
 	ordinals bool
 
 	block      func(lang string, lines int) string
@@ -50,7 +50,7 @@ func languageOf(locale string) *language {
 	return english
 }
 
-// period decides a full stop after word and before a blank.
+// period decides whether a full stop between word and a blank ends a sentence.
 func (l *language) period(word string) (end, deferred ending) {
 	key := strings.ToLower(word)
 	switch {
@@ -69,7 +69,8 @@ func (l *language) period(word string) (end, deferred ending) {
 	return endPeriod, endNone
 }
 
-// initials knows words such as U.S or a.m, single letters between full stops.
+// initials reports whether a word consists of single letters and full stops, such as U.S
+// or a.m.
 func initials(word string) bool {
 	if !strings.Contains(word, ".") {
 		return false
@@ -197,7 +198,7 @@ var japanese = &language{
 	signs: map[rune]string{'≥': "以上", '≤': "以下", '≠': "ノットイコール", '≈': "約", '×': "かける", '±': "プラスマイナス", '&': "と", '∞': "無限"},
 }
 
-// units are rows of a unit and what it is called of one and of more.
+// units parses rows of a unit with its singular and plural.
 func units(rows string) map[string]unit {
 	m := map[string]unit{}
 	for row := range strings.SplitSeq(rows, "|") {
@@ -214,7 +215,7 @@ func plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// article puts a or an before the name of a programming language.
+// article puts "a" or "an" before the name of a programming language.
 func article(lang string) string {
 	switch {
 	case lang == "":
@@ -232,7 +233,7 @@ func enumerate(words []string, and string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " " + and + " " + words[len(words)-1]
 }
 
-// languageNames are the names of fences whose info string is not what people say.
+// languageNames gives the spoken names of fence info strings that differ from them.
 var languageNames = map[string]string{
 	"go": "Go", "golang": "Go", "js": "JavaScript", "javascript": "JavaScript", "jsx": "JavaScript",
 	"ts": "TypeScript", "typescript": "TypeScript", "tsx": "TypeScript", "py": "Python", "python": "Python",
@@ -246,7 +247,8 @@ var languageNames = map[string]string{
 	"text": "", "txt": "", "plain": "", "plaintext": "", "output": "",
 }
 
-// languageName returns how to speak of a fence's info string, "" for not at all.
+// languageName returns the spoken name of a fence's info string, or "" if it should not
+// be spoken.
 func languageName(info string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(info), " ")
 	word = strings.Trim(strings.ToLower(word), "{}.")

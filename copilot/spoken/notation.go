@@ -8,12 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// What is neither Markdown of the library nor words: formulas, footnotes, links by
-// reference, and the labels of notes.
+// Notation that the Markdown library leaves as text: formulas, footnotes, reference links
+// and note labels.
 var (
-	// A dollar before a blank is money, and so is one after a blank.
+	// A dollar next to a blank on its inner side is money.
 	formula = regexp.MustCompile(`(?s)\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$([^\s$](?:[^$\n]*[^\s$\\])?)\$([^\w]|$)`)
-	// A link whose address is elsewhere in the answer, and not an index of an index.
+	// A link whose address is elsewhere in the answer; chained indexing (a[i][j]) does
+	// not match.
 	reference = regexp.MustCompile(`(^|[^\w\])\\!])\[([^\[\]\n]+)\]\[[^\[\]\n]*\]`)
 	footnote  = regexp.MustCompile(`\[\^[^\s\]]+\]:?`)
 	note      = regexp.MustCompile(`^\[!([A-Za-z])([A-Za-z]+)\]`)
@@ -22,7 +23,8 @@ var (
 // maxFormula is the length in runes of the longest formula that is spoken.
 const maxFormula = 24
 
-// notation puts into words what the Markdown library takes for text. Code spans stay.
+// notation replaces notation that the Markdown library treats as text with words. Code
+// spans are unchanged.
 func (l *language) notation(src []byte) []byte {
 	if !bytes.ContainsAny(src, `$[`) && !bytes.Contains(src, []byte(`\(`)) {
 		return src
@@ -71,7 +73,7 @@ func (l *language) notationOfText(src []byte, first bool) []byte {
 	return src
 }
 
-// isFormula tells a formula from prices and from brackets that are only escaped.
+// isFormula distinguishes a formula from prices and escaped brackets.
 func isFormula(tex string) bool {
 	if first := tex[0]; first >= '0' && first <= '9' {
 		return strings.ContainsAny(tex, `\^`)
@@ -79,7 +81,7 @@ func isFormula(tex string) bool {
 	return len(tex) == 1 || strings.ContainsAny(tex, `\^_={}<>+/|(`)
 }
 
-// speakFormula speaks a short formula, and only mentions another.
+// speakFormula speaks a short formula, and only announces a longer one.
 func (l *language) speakFormula(tex string) string {
 	tex = strings.TrimSpace(tex)
 	if utf8.RuneCountInString(tex) > maxFormula || strings.ContainsAny(tex, `{}_&`) {

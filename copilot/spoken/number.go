@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// numberWords are the words of numbers; those of 100 and more multiply.
+// numberWords maps number words to values; values of 100 and more multiply.
 var numberWords = map[string]float64{
 	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 	"eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
@@ -22,10 +22,10 @@ var numberWords = map[string]float64{
 
 var multipliers = map[string]float64{"hundred": 100, "thousand": 1000, "hundert": 100, "tausend": 1000, "十": 10, "百": 100, "千": 1000, "万": 10000}
 
-// maxCommandNumber bounds a number in a command.
+// maxCommandNumber is the largest number in a command.
 const maxCommandNumber = 1_000_000
 
-// numberOf reads a number, in digits or in words of English, German or Japanese.
+// numberOf parses a number in digits or in English, German or Japanese words.
 func numberOf(text string) (n float64, ok bool) {
 	whole, part, point := text, "", false
 	for _, w := range []string{" point ", " komma ", " punkt ", "点"} {
@@ -94,8 +94,8 @@ func wholeNumber(text string) (n float64, ok bool) {
 	return n, ok && n <= maxCommandNumber
 }
 
-// numerals are the words of a number; those that German joins, and the characters of
-// Japanese, are parted.
+// numerals splits a number into its words; it also splits German compounds and Japanese
+// characters.
 func numerals(text string) (out []string) {
 	for _, w := range strings.Fields(text) {
 		switch r := []rune(w); {
@@ -119,7 +119,7 @@ func plainDigit(r rune) rune {
 	return r
 }
 
-// germanNumerals parts a number such as zweihundertzweiundvierzig: two, hundred,
+// germanNumerals splits a number such as zweihundertzweiundvierzig into two, hundred,
 // forty, two.
 func germanNumerals(w string) []string {
 	if _, known := numberWords[w]; known || multipliers[w] != 0 {

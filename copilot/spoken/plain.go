@@ -7,13 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// plainInline is what parse makes of a text whose only markup is code spans, stressed
-// words, links with an address and backslashes: most of what assistants write. ok is false for any other
-// text, and for any doubt: the library decides then, which takes ten times as long.
+// plainInline is a fast path for parse: it handles text whose only markup is code spans,
+// emphasis, links with an address and backslashes, which is most of what assistants
+// write. ok is false for other or ambiguous text, which goes to the library at ten times
+// the cost.
 func (l *language) plainInline(src []byte) (text string, ok bool) {
 	var b strings.Builder
 	b.Grow(len(src) + 16)
-	stars := 0 // of the words that are stressed
+	stars := 0 // of the open emphasis
 	for at := 0; at < len(src); {
 		from := at
 		for at < len(src) && src[at] != '!' && !isMarkup(src[at]) {
@@ -64,8 +65,8 @@ func (l *language) plainInline(src []byte) (text string, ok bool) {
 	return b.String(), stars == 0
 }
 
-// codeSpan is the code of a span that a text begins with, and the length of the span; 0
-// where there is none.
+// codeSpan returns the code of a span at the start of a text, and the length of the span,
+// or 0.
 func codeSpan(src []byte) (code string, size int) {
 	n := run(src, '`')
 	for at := n; at < len(src); {
@@ -84,12 +85,12 @@ func codeSpan(src []byte) (code string, size int) {
 	return "", 0
 }
 
-// isPunctuation says whether a backslash takes the meaning of a mark away.
+// isPunctuation reports whether a backslash escapes c.
 func isPunctuation(c byte) bool {
 	return c < utf8.RuneSelf && c > ' ' && c != 0x7f && !isLatin(rune(c)) && !isDigit(c)
 }
 
-// opens says whether one or two stars begin stressed words beyond doubt.
+// opens reports whether one or two stars unambiguously open emphasis.
 func opens(src []byte, at, stars int) bool {
 	if stars > 2 || at > 0 && src[at-1] != ' ' && src[at-1] != '(' || bytes.IndexByte(src, '\n') >= 0 {
 		return false
@@ -98,7 +99,7 @@ func opens(src []byte, at, stars int) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '`'
 }
 
-// closes says whether they end them.
+// closes reports whether they close it.
 func closes(src []byte, at, stars int) bool {
 	before, _ := utf8.DecodeLastRune(src[:at])
 	if unicode.IsSpace(before) || before == '*' || before == '\\' {
@@ -110,8 +111,8 @@ func closes(src []byte, at, stars int) bool {
 	return strings.IndexByte(" .,;:!?)", src[at+stars]) >= 0
 }
 
-// plainLink is the label of a link that a text begins with, and the length of the link; 0
-// where there is none or it holds markup.
+// plainLink returns the label of a link at the start of a text, and the length of the
+// link; 0 if there is no link or the label contains markup.
 func plainLink(src []byte) (label []byte, size int) {
 	end := bytes.IndexByte(src, ']')
 	if end < 2 || end+2 >= len(src) || src[end+1] != '(' {

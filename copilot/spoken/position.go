@@ -8,18 +8,18 @@ import (
 )
 
 // Positions maps the characters of a segment's text to those of its source. Words that
-// are spoken as they are written map exactly; what lies between them, such as the spoken
-// form of a path, maps in proportion to what is written there.
+// are spoken as written map exactly; text between them, such as the spoken form of a
+// path, is interpolated.
 type Positions struct{ marks []mark }
 
-// mark is a place in the text and in its source, in characters.
+// mark is a pair of positions in the text and its source, in characters.
 type mark struct{ text, source int }
 
-// maxAlign bounds the comparisons of Align. A longer text maps in proportion as a whole.
+// maxAlign limits the comparisons of Align. A longer text is interpolated as a whole.
 const maxAlign = 1 << 20
 
-// Align finds the words of a text in its source, in their order. It is linear in neither:
-// call it for a segment when a position in it is asked for.
+// Align finds the words of a text in its source, in order. Its cost is the product of
+// both lengths: call it only when a position in a segment is needed.
 func Align(source, text string) Positions {
 	a, b := tokensOf(text), tokensOf(source)
 	p := Positions{marks: []mark{{0, 0}}}
@@ -32,8 +32,8 @@ func Align(source, text string) Positions {
 	return p
 }
 
-// Source is the position in the source of position at of the text. It never falls as at
-// rises.
+// Source returns the position in the source that corresponds to position at of the text.
+// It is monotonic.
 func (p Positions) Source(at int) int {
 	last := p.marks[len(p.marks)-1]
 	switch {
@@ -47,13 +47,13 @@ func (p Positions) Source(at int) int {
 	return from.source + (at-from.text)*(to.source-from.source)/(to.text-from.text)
 }
 
-// word is a word of a text or a part of one, and the characters that it covers.
+// word is a word or part of a word, with the characters that it covers.
 type word struct {
 	key        string
 	start, end int
 }
 
-// tokensOf divides a text into words, identifiers into their parts, numbers from letters,
+// tokensOf splits a text into words, identifiers into their parts, numbers from letters,
 // and scripts without blanks into characters.
 func tokensOf(text string) (out []word) {
 	var b strings.Builder
@@ -87,10 +87,10 @@ func tokensOf(text string) (out []word) {
 	return out
 }
 
-// common is the longest common subsequence of two texts, as places in both.
+// common returns the longest common subsequence of two texts, as pairs of indices.
 func common(a, b []word) (pairs [][2]int) {
 	width := len(b) + 1
-	length := make([]int32, (len(a)+1)*width) // of the rests behind a place in each
+	length := make([]int32, (len(a)+1)*width) // of the suffixes from a position in each
 	for i := range slices.Backward(a) {
 		for j := range slices.Backward(b) {
 			if a[i].key == b[j].key {

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// ReadCode is how a code block of an answer is spoken.
+// ReadCode selects how code blocks are spoken.
 type ReadCode string
 
-// The ways. The zero value is ReadCodeName.
+// The modes. The zero value means ReadCodeName.
 const (
-	ReadCodeName ReadCode = "name" // says what it is
-	ReadCodeSkip ReadCode = "skip" // says nothing, unless the answer has nothing else to say
+	ReadCodeName ReadCode = "name" // announces the block
+	ReadCodeSkip ReadCode = "skip" // says nothing, unless the answer has no other text
 	ReadCodeFull ReadCode = "full" // reads it aloud
 )
 
-// maxReadCode bounds the speech of one block that is read aloud, in bytes: some two
-// minutes, and less than a hosted voice takes at once. What is left is named.
+// maxReadCode limits the speech for one block that is read aloud, in bytes: about two
+// minutes, and below the request limit of hosted voices. The rest is announced.
 const maxReadCode = 1500
 
 // renderCode returns what to speak for a block of code.
@@ -51,8 +51,8 @@ func countLines(src []byte) int {
 	return bytes.Count(bytes.Trim(src, "\r\n"), []byte("\n")) + 1
 }
 
-// rest is the segment of what is left at the end of the answer. It has words only
-// where nothing else had: an answer that is all code is named, not silent.
+// rest returns the segment of what is left at the end of the answer. It has words only if
+// no other segment had: an answer that consists of code is announced, not silent.
 func (c *Chunker) rest() Segment {
 	s := Segment{Start: c.start, End: c.start + len(c.src), Class: ClassProse}
 	if !c.spoke && c.skipped != "" {
@@ -62,7 +62,7 @@ func (c *Chunker) rest() Segment {
 	return s
 }
 
-// codeLines are the lines of a code block that hold something.
+// codeLines returns the non-blank lines of a code block.
 func codeLines(src []byte) (lines []string) {
 	for line := range bytes.Lines(src) {
 		if said := bytes.TrimSpace(line); len(said) > 0 {
@@ -72,7 +72,7 @@ func codeLines(src []byte) (lines []string) {
 	return lines
 }
 
-// readCode reads lines aloud, each as a sentence, and names what is too long.
+// readCode reads lines aloud, each as a sentence, and announces lines beyond the limit.
 func (l *language) readCode(lines []string) string {
 	var said strings.Builder
 	for i, line := range lines {
@@ -88,7 +88,7 @@ func (l *language) readCode(lines []string) string {
 	return strings.TrimSpace(said.String())
 }
 
-// readLine speaks a line of code as speakCode does a span, of any length.
+// readLine speaks a line of code like speakCode, but of any length.
 func (l *language) readLine(line string) string {
 	var parts []string
 	for word := range strings.FieldsSeq(line) {
@@ -106,10 +106,10 @@ func (l *language) readLine(line string) string {
 	return strings.Join(parts, " ")
 }
 
-// maxDiffFiles bounds how many files of a diff are named.
+// maxDiffFiles limits the files of a diff that are named.
 const maxDiffFiles = 3
 
-// changed says what a diff changes: in which files, and how much.
+// changed summarises a diff: which files it changes, and by how many lines.
 func (l *language) changed(src []byte) string {
 	var files []string
 	added, removed := 0, 0

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// render returns what to speak for a piece of the open block, "" for nothing. last
-// says that the block ends with the piece.
+// render returns the spoken text of a piece of the open block, or "". last means that the
+// block ends with the piece.
 func (c *Chunker) render(src []byte, last bool) (text string, class Class) {
 	//exhaustive:enforce
 	switch c.kind {
@@ -44,8 +44,7 @@ func (l *language) renderHeading(text []byte, last bool) string {
 	return closed(l.inline(text))
 }
 
-// closed ends s with a full stop, so that a synthesiser pauses after headings
-// and items.
+// closed ends s with a full stop, so that a synthesiser pauses after headings and items.
 func closed(s string) string {
 	if last, _ := utf8.DecodeLastRuneInString(s); last == '"' || last == '”' {
 		return s
@@ -60,7 +59,7 @@ func closed(s string) string {
 	return s
 }
 
-// Tables of up to this size are read row by row, larger ones summarised.
+// Tables up to this size are read row by row; larger ones are summarised.
 const (
 	maxReadRows  = 3
 	maxReadCells = 9
@@ -82,7 +81,7 @@ func (l *language) renderTable(src []byte) string {
 		}
 		rows = append(rows, l.cells(line))
 	}
-	if !header { // bars, but no table
+	if !header { // bars without a table
 		if read := joinRows(rows, nil); len(read) <= maxReadChars {
 			return read
 		}
@@ -100,7 +99,7 @@ func (l *language) renderTable(src []byte) string {
 	return l.table(len(rows), columns)
 }
 
-// cells splits a row at its bars; an escaped one belongs to the cell.
+// cells splits a row at its unescaped bars.
 func (l *language) cells(line []byte) []string {
 	const bar = "\x00"
 	row := strings.ReplaceAll(string(line), `\|`, bar)
@@ -116,7 +115,7 @@ func (l *language) cells(line []byte) []string {
 	return cells
 }
 
-// checkMarks are the pictures that are all of what a cell says.
+// checkMarks maps cells that consist only of a check mark or cross to words.
 func checkMarks(yes, no string) map[string]string {
 	return map[string]string{"✅": yes, "✔": yes, "✓": yes, "☑": yes, "❌": no, "✗": no, "✘": no, "✖": no}
 }

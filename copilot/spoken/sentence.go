@@ -6,19 +6,19 @@ import (
 	"unicode"
 )
 
-// scanner finds the ends of sentences in one text block, rune by rune.
+// scanner finds sentence ends in one text block, rune by rune.
 type scanner struct {
-	chars        int  // runes read, blanks too
-	prev, before rune // the last one and the one before it
+	chars        int  // runes read, including blanks
+	prev, before rune // the last two runes
 
-	escaped bool // a backslash takes its meaning from the next rune
+	escaped bool // the next rune is escaped by a backslash
 	tickRun int  // backticks read in a row
 	ticks   int  // length of the run of backticks that opened a code span, 0 outside
 	ticksAt int  // text position after that run
 
 	brackets []int // text positions of the open square brackets
 	label    bool  // the last rune closed a bracket
-	labelAt  int   // text position of the bracket that was closed last
+	labelAt  int   // text position of the last closed bracket
 	dest     bool  // inside (...) after a closed bracket
 	spanFrom int   // chars when the open span began
 
@@ -26,20 +26,20 @@ type scanner struct {
 	endAt    int // where the run of terminators began
 	deferred ending
 
-	// Where to cut a sentence that gets too long; text positions, 0 for none.
+	// Candidates for cutting a sentence that gets too long; text positions, or 0.
 	clause int  // after the last clause boundary
 	blank  int  // after the last blank
-	wide   int  // between words of a script without blanks, as far as that can be told
-	glued  int  // after a blank that belongs to an abbreviation or number
-	gap    int  // after a blank that becomes blank or glued with the next rune
+	wide   int  // between words of a script without blanks, as far as detectable
+	glued  int  // after a non-breaking position: a blank within an abbreviation or number
+	gap    int  // after a blank that becomes blank or glued, depending on the next rune
 	glue   bool // gap becomes glued
 	gapOf  rune // the rune before the gap
-	weak   bool // wide is good only where there is nothing better
+	weak   bool // wide is only a last resort
 	kana   bool // Japanese: two ideographs may be one word
 	token  bool // the last runes may be part of a path, URL or name
 }
 
-// ending is what a sentence may end with.
+// ending is a possible end of a sentence.
 type ending int
 
 const (
@@ -49,22 +49,21 @@ const (
 	endStrong          // ! or ?
 	endWide            // of a script that puts no blank between sentences
 
-	// Why a decision waits for the first rune of the next word:
+	// Decisions that wait for the first rune of the next word:
 	awaitUpper    // a sentence ended if a new one begins
 	awaitNonDigit // "No. 5" continues, "No. Never." does not
 )
 
-// giveUp is an answer of next: the open span is to be taken for plain text.
+// giveUp is returned by next if the open span is plain text after all.
 const giveUp = -1
 
-// maxAtom is the number of runes, or four times MaxChars if that is more, after
-// which even a text that offers no place to cut it is cut: nobody listens to it,
-// but a synthesiser must not be given a text without bound.
+// maxAtom is the number of runes (or four times MaxChars, if larger) after which even
+// indivisible text is cut, because a synthesiser needs bounded input.
 const maxAtom = 4096
 
-// next reads the rune at position at of the text and returns where to cut, or
-// 0, or giveUp. It looks no further than that rune, so that the result cannot
-// depend on how the stream was cut.
+// next reads the rune at position at of the text and returns the position to cut at, 0 or
+// giveUp. It never looks ahead, so that the result cannot depend on how the stream was
+// split.
 func (c *Chunker) next(r rune, at int) int {
 	s, after := &c.scan, c.seen
 	s.chars++
@@ -80,7 +79,7 @@ func (c *Chunker) next(r rune, at int) int {
 			return giveUp
 		}
 		if s.spanFrom <= c.opts.MaxChars/3 {
-			return 0 // too little comes before it to be a segment of its own
+			return 0 // too little text before it for a segment of its own
 		}
 		return c.tooLong(r, at)
 	}
@@ -101,8 +100,8 @@ func (c *Chunker) next(r rune, at int) int {
 	return c.tooLong(r, at)
 }
 
-// between looks at the place before r, which is no blank: there an ending that
-// waited for r is decided, and a sentence could be cut if it gets too long.
+// between handles the position before the non-blank r: it decides a deferred ending, and
+// records where a long sentence could be cut.
 func (c *Chunker) between(r rune, at int) int {
 	s := &c.scan
 	if d := s.deferred; d != endNone {
@@ -137,9 +136,9 @@ func (c *Chunker) between(r rune, at int) int {
 	return 0
 }
 
-// wideWord notes a place between two words of Chinese or Japanese. In Japanese a
-// word in another script mostly begins where hiragana end; between two ideographs
-// only Chinese is cut. A path or name in Latin letters may go on in ideographs.
+// wideWord records a position between two words of Chinese or Japanese. In Japanese, a
+// word in another script usually begins where hiragana end; between two ideographs, only
+// Chinese is cut. A path or name in Latin letters may continue in ideographs.
 func (s *scanner) wideWord(r rune, at int) {
 	switch {
 	case isWideLetter(r):
@@ -160,7 +159,7 @@ func (s *scanner) wideWord(r rune, at int) {
 	case r < 0x80 || unicode.IsDigit(r):
 		switch after := !s.token && isWideLetter(s.prev); {
 		case after && joinsNames(r):
-			s.wide = 0 // what comes before may be the name of a folder
+			s.wide = 0 // the text before may be the name of a folder
 		case after && (isWordRune(r) || strings.ContainsRune("`[(\"", r)) && (s.wide == 0 || s.weak || unicode.Is(unicode.Hiragana, s.prev)):
 			s.wide, s.weak = at, !unicode.Is(unicode.Hiragana, s.prev)
 		}
@@ -175,7 +174,7 @@ func isWideLetter(r rune) bool {
 
 func joinsNames(r rune) bool { return strings.ContainsRune(`/\._-~@#`, r) }
 
-// atBlank decides at white space, the place where most sentences end.
+// atBlank decides at white space, where most sentences end.
 func (c *Chunker) atBlank(r rune, after int) int {
 	s := &c.scan
 	end := s.end
@@ -210,7 +209,7 @@ func (c *Chunker) atBlank(r rune, after int) int {
 	return 0
 }
 
-// tooLong returns the best place to cut once the sentence has become too long.
+// tooLong returns the best position to cut a sentence that has become too long.
 func (c *Chunker) tooLong(r rune, at int) int {
 	s, limit := &c.scan, c.opts.MaxChars
 	switch {
@@ -230,7 +229,7 @@ func (c *Chunker) tooLong(r rune, at int) int {
 	return 0
 }
 
-// track follows code spans and links, which are not divided.
+// track follows code spans and links, which must not be divided.
 func (c *Chunker) track(r rune, at int) {
 	s := &c.scan
 	if r == '`' && !s.escaped {
@@ -245,7 +244,7 @@ func (c *Chunker) track(r rune, at int) {
 	label := s.label
 	s.label = false
 	if s.ticks > 0 {
-		return // a backslash is one of the code's
+		return // a backslash is literal in code
 	}
 	escaped := s.escaped
 	s.escaped = r == '\\' && !escaped
@@ -271,7 +270,7 @@ func (c *Chunker) endTicks(n, at int) {
 	switch {
 	case s.ticks == n:
 		s.ticks, s.token = 0, false
-	case s.ticks > 0: // a run of another length is part of the code
+	case s.ticks > 0: // a run of a different length is part of the code
 	case c.isPlain(at - 1):
 	case n == c.lost:
 		c.lost = 0
@@ -282,8 +281,8 @@ func (c *Chunker) endTicks(n, at int) {
 	}
 }
 
-// open notes where a span begins that is in no other: with the rune at position
-// at, before which n backticks stand.
+// open records the start of an outermost span: the rune at position at, preceded by n
+// backticks.
 func (c *Chunker) open(at, n int) {
 	if s := &c.scan; !s.inSpan() {
 		s.spanFrom = s.chars
@@ -300,8 +299,8 @@ func (s *scanner) unclosed() bool {
 	return s.ticks > 0 && s.ticks != s.tickRun || len(s.brackets) > 0 || s.dest
 }
 
-// overdue says that the open span holds back the speech for too long: it will
-// hardly be closed any more. Code is given more time than the text of a link.
+// overdue reports whether the open span delays speech for too long, so that it is
+// probably never closed. Code gets more time than link text.
 func (c *Chunker) overdue() bool {
 	s, limit := &c.scan, c.opts.MaxChars
 	if s.ticks > 0 {
@@ -310,8 +309,8 @@ func (c *Chunker) overdue() bool {
 	return s.chars-s.spanFrom > limit
 }
 
-// begins reports whether r, the first rune of a word, decides a deferred ending
-// for a new sentence.
+// begins reports whether r, the first rune of a word, starts a new sentence given a
+// deferred ending.
 func begins(r rune, deferred ending) bool {
 	if deferred == awaitNonDigit {
 		return !unicode.IsDigit(r)
@@ -343,7 +342,7 @@ func endingOf(r rune) ending {
 	return endNone
 }
 
-// isCloser knows what may stand between the end of a sentence and the blank.
+// isCloser reports whether r may stand between the end of a sentence and the blank.
 func isCloser(r rune) bool {
 	switch r {
 	case '"', '\'', '”', '’', '»', ')', ']', '}', '*', '_', '~', '」', '』', '）':
@@ -368,7 +367,7 @@ func isWideClause(r rune) bool {
 	return false
 }
 
-// isGlue knows the blanks that forbid a line break.
+// isGlue reports whether r is a non-breaking space.
 func isGlue(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
 
 // extends reports whether r is one character with the rune before it: a

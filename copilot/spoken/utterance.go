@@ -9,42 +9,41 @@ import (
 	"unicode"
 )
 
-// UtteranceClass says what an utterance is to the conversation.
+// UtteranceClass classifies an utterance for the conversation.
 type UtteranceClass string
 
 // The classes of utterances.
 const (
 	// UtteranceContent is meant for the assistant.
 	UtteranceContent UtteranceClass = "content"
-	// UtteranceEmpty holds no word that asks anything: a cough, a recogniser's
-	// "[noise]" or "the".
+	// UtteranceEmpty contains no meaningful word: a cough, a recogniser's "[noise]" or
+	// "the".
 	UtteranceEmpty UtteranceClass = "empty"
-	// UtteranceBackchannel shows that one listens and wants nothing: "mm-hm".
+	// UtteranceBackchannel shows attention and asks for nothing: "mm-hm".
 	UtteranceBackchannel UtteranceClass = "backchannel"
-	// UtteranceCommand is meant for the conversation itself.
+	// UtteranceCommand is addressed to the conversation itself.
 	UtteranceCommand UtteranceClass = "command"
 )
 
-// Utterance is what Classify makes of a transcript.
+// Utterance is the result of Classify.
 type Utterance struct {
 	Class   UtteranceClass
 	Command Command // of UtteranceCommand only
-	Number  float64 // that the command names, of those that take one
-	// Listening marks a command that people also say only to show that they
-	// listen ("yeah"). Where no question is open it is a backchannel.
+	Number  float64 // the command's number, for commands that take one
+	// Listening marks a command that people also say just to show attention ("yeah").
+	// Without an open question it is a backchannel.
 	Listening bool
 }
 
-// annotation is how recognisers write what is no speech: [noise], (coughs),
-// <unk>, *laughs*.
+// annotation matches how recognisers mark non-speech: [noise], (coughs), <unk>, *laughs*.
 var annotation = regexp.MustCompile(`\[[^\]]*\]|\([^)]*\)|<[^>]*>|\*[^*]*\*`)
 
-// Classify sorts the final transcript of one utterance, without a user's phrases.
+// Classify classifies the final transcript of one utterance, without user phrases.
 func Classify(text string) Utterance { return Default.Classify(text) }
 
-// Classify sorts the final transcript of one utterance. Only a whole utterance
-// is a command: "stop" is one, "stop the server" is content. Case, punctuation,
-// fillers, politeness and repetition ("no, no, no") do not matter.
+// Classify classifies the final transcript of one utterance. Only a whole utterance is a
+// command: "stop" is one, "stop the server" is content. Case, punctuation, fillers,
+// politeness and repetition ("no, no, no") are ignored.
 func (g *Grammar) Classify(text string) Utterance {
 	text = annotation.ReplaceAllString(text, " ")
 	words := wordsOf(text)
@@ -67,16 +66,16 @@ func (g *Grammar) Classify(text string) Utterance {
 	return Utterance{Class: UtteranceContent}
 }
 
-// Begins says whether words may be the beginning of a command: more may follow.
+// Begins reports whether words may be the beginning of a longer command.
 func (g *Grammar) Begins(text string) bool {
 	return g.begun[strings.Join(g.strip(wordsOf(annotation.ReplaceAllString(text, " "))), " ")]
 }
 
-// decimal is a fraction as recognisers write it.
+// decimal matches fractions as recognisers write them.
 var decimal = regexp.MustCompile(`([0-9０-９])[.,．]([0-9０-９])`)
 
-// particles are words that ask nothing by themselves. Recognisers make them of a
-// cough or a breath.
+// particles are words without meaning of their own. Recognisers produce them from a cough
+// or a breath.
 var particles = map[string]bool{"the": true, "an": true, "and": true, "but": true, "of": true}
 
 // wordsOf returns the words in lower case without punctuation; apostrophes are
@@ -94,12 +93,11 @@ func wordsOf(text string) []string {
 	return strings.Fields(text)
 }
 
-// maxCommandWords bounds the work: nothing longer is a command, however often it
-// repeats itself.
+// maxCommandWords limits the work: longer utterances are not commands, even if they
+// repeat one.
 const maxCommandWords = 12
 
-// isBackchannel reports whether words are a row of backchannels: "okay, mm-hm,
-// I see".
+// isBackchannel reports whether words consist of backchannels: "okay, mm-hm, I see".
 func (g *Grammar) isBackchannel(words []string) bool {
 	if len(words) > maxCommandWords {
 		return false
@@ -117,7 +115,7 @@ func (g *Grammar) isBackchannel(words []string) bool {
 	return true
 }
 
-// commandOf is the command that words are as a whole, without one for none.
+// commandOf returns the command that all words together form, or the zero Utterance.
 func (g *Grammar) commandOf(words []string) Utterance {
 	if len(words) > maxCommandWords {
 		return Utterance{}
@@ -125,15 +123,15 @@ func (g *Grammar) commandOf(words []string) Utterance {
 	if cmd := g.stripped(words); cmd != "" {
 		return Utterance{Command: cmd}
 	}
-	// "no, wait", "yes, stop": the second word says what is wanted.
+	// "no, wait", "yes, stop": the second word is the request.
 	if words = g.strip(words); len(words) > 1 && g.leads[words[0]] {
 		return Utterance{Command: g.stripped(words[1:])}
 	}
 	return Utterance{}
 }
 
-// stripped is the command of words without as few fillers as need be: "that's right"
-// ends with one.
+// stripped returns the command in words, removing as few fillers as necessary: "that's
+// right" ends with one.
 func (g *Grammar) stripped(words []string) Command {
 	for front := 0; front >= 0; front = g.filler(words, front, true) {
 		for end := len(words); end > front; end = g.filler(words[front:], end-front, false) + front {
@@ -145,8 +143,8 @@ func (g *Grammar) stripped(words []string) Command {
 	return ""
 }
 
-// filler is the place after the filler at a place in words, or before the one that ends
-// there; -1 where there is none.
+// filler returns the index after the filler that starts at at, or the start of the filler
+// that ends there; -1 if there is no filler.
 func (g *Grammar) filler(words []string, at int, forward bool) int {
 	for _, f := range g.fillers {
 		switch n := len(f); {
@@ -159,7 +157,7 @@ func (g *Grammar) filler(words []string, at int, forward bool) int {
 	return -1
 }
 
-// matched is the command of a phrase with a number, without one for none.
+// matched returns the command of a phrase with a number, or the zero Utterance.
 func (g *Grammar) matched(words []string) (u Utterance) {
 	g.match(words, "{number}", func(c Command, rest string) bool {
 		n, ok := numberOf(rest)
@@ -171,8 +169,8 @@ func (g *Grammar) matched(words []string) (u Utterance) {
 	return u
 }
 
-// Named is the command of a phrase with a name, and the words of that name, "" for none:
-// it is a command only where known says that the command can mean that name.
+// Named returns the command of a phrase with a name, and the words of that name. The
+// words are a command only if known accepts the name for it.
 func (g *Grammar) Named(text string, known func(c Command, name string) bool) (command Command, name string) {
 	words := wordsOf(annotation.ReplaceAllString(text, " "))
 	if len(words) > maxCommandWords {
@@ -187,15 +185,15 @@ func (g *Grammar) Named(text string, known func(c Command, name string) bool) (c
 	return command, name
 }
 
-// NameWords are the words of a name, as Named gives them.
+// NameWords returns the words of a name in the form that Named uses.
 func NameWords(name string) string { return strings.Join(wordsOf(name), " ") }
 
-// maxChoice bounds the words of a mode or model that is named in a command, numbers aside:
-// more words are dictation.
+// maxChoice limits the words of a mode or model name in a command, not counting numbers.
+// Longer names are dictation.
 const maxChoice = 3
 
-// NamesChoice says whether a name in a command can be that of a mode, a model or the number
-// of a session. Whether there is one of that name is asked of the agent.
+// NamesChoice reports whether a name in a command can be that of a mode, a model or the
+// number of a session. The agent decides whether it exists.
 func NamesChoice(c Command, name string) bool {
 	switch c {
 	case CommandSwitchMode, CommandSwitchModel:
@@ -211,11 +209,11 @@ func NamesChoice(c Command, name string) bool {
 	return false
 }
 
-// pointWords are how people say the point in a number.
+// pointWords are the spoken forms of a decimal point.
 var pointWords = map[string]bool{"point": true, "dot": true, "punkt": true, "komma": true}
 
-// NameKey is a name without what people do not say the same way: case, blanks, signs, and
-// whether a number is in digits or in words. "GPT five point four" is "gpt54".
+// NameKey normalises a name for comparison: case, blanks and signs are dropped, and
+// number words become digits. "GPT five point four" becomes "gpt54".
 func NameKey(name string) string {
 	var b strings.Builder
 	words := wordsOf(name)
@@ -235,7 +233,7 @@ func NameKey(name string) string {
 // NumberOf reads a number, in digits or in words.
 func NumberOf(text string) (n float64, ok bool) { return numberOf(NameWords(text)) }
 
-// match has take look at what stands in the place of a slot, until it takes one.
+// match calls take with the words in place of a slot, until take accepts.
 func (g *Grammar) match(words []string, slot string, take func(c Command, rest string) bool) {
 	said := strings.Join(g.strip(words), " ")
 	for _, p := range g.patterns {
@@ -266,7 +264,7 @@ func (g *Grammar) strip(words []string) []string {
 	}
 }
 
-// once reduces a phrase that was said several times to one.
+// once removes repetitions of a phrase.
 func once(words []string) []string {
 	for n := 1; n <= len(words)/2; n++ {
 		if len(words)%n != 0 {

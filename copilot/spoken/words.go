@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// unit is how an amount is said of one and of more.
+// unit is the singular and plural of a unit.
 type unit struct{ one, many string }
 
-// sayWords puts what is written in prose and said in another way into words: versions,
-// amounts with a unit, signs, paths and names of code.
+// sayWords replaces text that is written differently from how it is spoken: versions,
+// amounts with a unit, signs, paths and code names.
 func (l *language) sayWords(s string) string {
 	if !l.hasWritten(s) {
 		return s
 	}
 	var b strings.Builder
-	number := "" // the word before, where it is one
+	number := "" // the previous word, if it is a number
 	for len(s) > 0 {
 		n, wide := wordEnd(s)
 		if n == 0 {
@@ -42,8 +42,8 @@ func (l *language) sayWords(s string) string {
 	return b.String()
 }
 
-// wordEnd is where the word at the beginning of a text ends: at a blank, or where a
-// script begins that has none between its words. wide says that it is such a script.
+// wordEnd returns where the first word of a text ends: at a blank, or at the start of a
+// script without blanks. wide reports such a script.
 func wordEnd(s string) (n int, wide bool) {
 	for n < len(s) {
 		if c := s[n]; c < utf8.RuneSelf {
@@ -62,7 +62,7 @@ func wordEnd(s string) (n int, wide bool) {
 	return n, false
 }
 
-// hasWritten says whether a text has something that is said in another way.
+// hasWritten reports whether a text contains anything that is spoken differently.
 func (l *language) hasWritten(s string) bool {
 	lower := false
 	for i := 0; i < len(s); i++ {
@@ -81,7 +81,7 @@ func (l *language) hasWritten(s string) bool {
 	return false
 }
 
-// wordParts parts a word from the marks around it.
+// wordParts separates a word from the punctuation around it.
 func wordParts(word string) (head, core, tail string) {
 	const before, after = `("'“„«[`, `.,;:!?)"'”“»]…`
 	core = strings.TrimLeft(word, before)
@@ -105,8 +105,8 @@ func isNumber(w string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// sayWord says one word, which tail follows and of which number is the amount before it,
-// "" for none.
+// sayWord returns the spoken form of a word. tail is the punctuation after it; number is
+// the amount before it, or "".
 func (l *language) sayWord(w, tail, number string) string {
 	if w == "" {
 		return ""
@@ -145,14 +145,14 @@ func (u unit) of(number string) string {
 	return u.many
 }
 
-// sayAmount says an amount whose unit is written without a blank: 60s, 35%.
+// sayAmount speaks an amount whose unit follows without a blank: 60s, 35%.
 func (l *language) sayAmount(w string) string {
 	n := 0
 	for n < len(w) && (isDigit(w[n]) || (w[n] == '.' || w[n] == ',') && n+1 < len(w) && isDigit(w[n+1])) {
 		n++
 	}
 	number, rest := w[:n], w[n:]
-	if u, ok := l.units[rest]; ok && rest != "h" { // "1h 20m" is said as it is
+	if u, ok := l.units[rest]; ok && rest != "h" { // "1h 20m" is unchanged
 		return number + " " + u.of(number)
 	}
 	return w
@@ -167,7 +167,8 @@ func onlyVersion(w string) bool {
 	return true
 }
 
-// isPath knows a path of files: with a folder and an extension, or a file with a line.
+// isPath reports whether w is a file path: with a folder and an extension, or a file with
+// a line.
 func isPath(w string) bool {
 	if strings.Contains(w, "://") || len(w) > maxSpokenCode || strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return false
@@ -184,8 +185,8 @@ func isPath(w string) bool {
 	return ext != "" && isLatin(rune(ext[0])) && !strings.ContainsAny(w, "()<>|*?")
 }
 
-// isCodeName knows a name of code by a small letter before a capital, or a stroke:
-// parseConfigV2, max_size. Names of products begin with a capital.
+// isCodeName recognises a code name by a lower-case letter before a capital, or an
+// underscore: parseConfigV2, max_size. Product names begin with a capital.
 func isCodeName(w string) bool {
 	if len(w) > maxSpokenCode || w[0] < 'a' || w[0] > 'z' {
 		return false
@@ -202,7 +203,7 @@ func isCodeName(w string) bool {
 	return marked
 }
 
-// pronounced has words said as the user wants them.
+// pronounced applies the user's pronunciations.
 func pronounced(s string, lexicon map[string]string) string {
 	if len(lexicon) == 0 {
 		return s
