@@ -17,26 +17,26 @@ import (
 	"time"
 )
 
-// Bounds of Collect.
+// Limits of Collect.
 const (
-	maxListed  = 20_000    // files that are looked at by name
-	maxScanned = 600       // files that are read
-	maxFile    = 128 << 10 // bytes of one file
+	maxListed  = 20_000    // file names examined
+	maxScanned = 600       // files read
+	maxFile    = 128 << 10 // bytes per file
 	maxTerms   = 2_000
 	maxBranch  = 40
 	gitTime    = 3 * time.Second
 )
 
-// source are the endings of files that names are read from.
+// source holds the extensions of the files from which symbols are read.
 var source = map[string]bool{
 	".go": true, ".ts": true, ".tsx": true, ".js": true, ".jsx": true, ".mjs": true, ".py": true, ".rs": true, ".java": true,
 	".kt": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".rb": true, ".php": true,
 	".swift": true, ".scala": true, ".lua": true, ".sh": true, ".sql": true, ".proto": true, ".vue": true, ".svelte": true, ".dart": true,
 }
 
-// Collect reads the names of a folder: files, branches, dependencies, and the symbols
-// of source files, those changed last first. It reads what git does not ignore where
-// the folder is a repository, else everything but hidden folders and node_modules.
+// Collect returns the names in a folder: files, branches, dependencies, and the symbols
+// of source files, most recently changed first. In a repository it skips files that git
+// ignores; elsewhere it skips hidden folders, node_modules and vendor.
 func Collect(ctx context.Context, dir string) []Term {
 	files := listed(ctx, dir)
 	c := collection{count: map[string]int{}, kind: map[string]Kind{}}
@@ -74,7 +74,7 @@ func Collect(ctx context.Context, dir string) []Term {
 	return c.terms()
 }
 
-// listed are the files of a folder, with slashes, from the folder.
+// listed returns the files of a folder as slash-separated relative paths.
 func listed(ctx context.Context, dir string) (files []string) {
 	if out, err := git(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard"); err == nil {
 		for name := range strings.SplitSeq(string(out), "\x00") {
@@ -90,7 +90,7 @@ func listed(ctx context.Context, dir string) (files []string) {
 		case ctx.Err() != nil || len(files) >= maxListed:
 			return fs.SkipAll
 		case err != nil:
-			return nil // the rest can be read
+			return nil // skip it and read the rest
 		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "vendor"):
 			return fs.SkipDir
 		case d.Type().IsRegular():
@@ -101,8 +101,8 @@ func listed(ctx context.Context, dir string) (files []string) {
 	return files
 }
 
-// git runs a command that only reads. A repository can name programs for git to run;
-// the switches keep it from doing so.
+// git runs a read-only command. Its flags prevent git from running programs that the
+// repository configures.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTime)
 	defer cancel()
@@ -129,7 +129,7 @@ var (
 	major    = regexp.MustCompile(`^v\d+$`)
 )
 
-// dependencies are the files that name them, and how to read each.
+// dependencies maps the files that list dependencies to their parsers.
 var dependencies = map[string]func([]byte) []string{
 	"go.mod": func(text []byte) (out []string) {
 		for _, m := range required.FindAllSubmatch(text, -1) {
@@ -172,8 +172,8 @@ func (c *collection) add(k Kind, name string, weight int) {
 	c.count[name] += weight
 }
 
-// Speakable says whether somebody can mean a name by saying it: names of one ordinary
-// word are written rightly already, and generated ones are not said.
+// Speakable reports whether a name is worth recognising. A single ordinary word is
+// transcribed correctly anyway, and generated names are never spoken.
 func Speakable(name string) bool {
 	if len(name) < 3 || len(name) > 48 {
 		return false
@@ -188,7 +188,7 @@ func Speakable(name string) bool {
 }
 
 func (c *collection) read(dir, name string, use func([]byte)) {
-	// A link could lead out of the folder, or to a device.
+	// A symbolic link could lead outside the folder or to a device.
 	full := filepath.Join(dir, filepath.FromSlash(name))
 	if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() {
 		return
@@ -205,11 +205,11 @@ func (c *collection) read(dir, name string, use func([]byte)) {
 
 var (
 	symbol = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{2,47}`)
-	// defined finds the name that a line defines, in most languages.
+	// defined matches the name that a line defines, in most languages.
 	defined = regexp.MustCompile(`^\s*(?:export |public |private |static |async |pub |abstract |final |default )*(?:func(?: \([^)]*\))?|function|def|class|type|interface|struct|enum|const|let|var|fn|trait|impl|module|message|service) +([A-Za-z_]\w{2,47})`)
 )
 
-// symbols reads names of a source file: what it defines, and names of several parts.
+// symbols collects names from a source file: definitions and compound names.
 func (c *collection) symbols(text []byte) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, maxFile+1)
@@ -226,8 +226,8 @@ func (c *collection) symbols(text []byte) {
 	}
 }
 
-// compound says whether a name shows that it is one: an underscore or a digit within,
-// or a capital after a small letter.
+// compound reports whether a name visibly has several parts: an inner underscore or
+// digit, or a capital after a lower-case letter.
 func compound(name []byte) bool {
 	for i := 1; i < len(name); i++ {
 		switch b, before := name[i], name[i-1]; {
@@ -238,7 +238,7 @@ func compound(name []byte) bool {
 	return false
 }
 
-// terms are the names, those that count most first.
+// terms returns the names in order of importance.
 func (c *collection) terms() []Term {
 	out := make([]Term, 0, len(c.count))
 	for name := range c.count {

@@ -9,17 +9,15 @@ import (
 //go:embed common.txt
 var commonWords string
 
-// common are the ordinary words of English, without forms that endings make.
+// common holds the ordinary words of English, without inflected forms.
 var common = sync.OnceValue(func() map[string]bool { return set(commonWords) })
 
-// endings make other forms of a word; the second one is what the word may end with
-// instead.
+// endings are suffixes of inflected forms; the second element replaces the suffix.
 var endings = [][2]string{
 	{"s", ""}, {"es", ""}, {"ed", ""}, {"ed", "e"}, {"ing", ""}, {"ing", "e"}, {"ies", "y"}, {"ly", ""}, {"er", ""}, {"er", "e"},
 }
 
-// ordinary says whether a word, in lower case, is one that people say without meaning
-// a name.
+// ordinary reports whether a word, in lower case, is an everyday word rather than a name.
 func ordinary(word string) bool {
 	all := common()
 	if all[word] {

@@ -6,48 +6,48 @@ import (
 	"unicode"
 )
 
-// Kind says where a name comes from.
+// Kind is the origin of a name.
 type Kind string
 
-// The kinds. Own is from the user's list.
+// The kinds. Own names come from the user's list.
 const (
 	Own        Kind = "own"
-	Open       Kind = "open" // the file that is open, and its symbols
+	Open       Kind = "open" // the open file and its symbols
 	Symbol     Kind = "symbol"
 	File       Kind = "file"
 	Branch     Kind = "branch"
 	Dependency Kind = "dependency"
 )
 
-// Term is a name as it is written.
+// Term is a name in its written form.
 type Term struct {
 	Text string `json:"text"`
 	Kind Kind   `json:"kind"`
 }
 
-// Replacement has words that were heard written in another way, always.
+// Replacement is a user rule that always replaces heard words.
 type Replacement struct{ Heard, Written string }
 
 // Change is a run of heard words that was replaced.
 type Change struct{ Heard, Written string }
 
-// Vocabulary finds names in what was heard. The zero value has none.
+// Vocabulary finds names in transcripts. The zero value contains no names.
 type Vocabulary struct {
 	terms        []Term
-	forms        []form   // by the weight of their sound
-	keys         []string // of the terms: names with equal keys are said alike
+	forms        []form   // in order of the weight of their sound
+	keys         []string // of the terms; names with equal keys are pronounced alike
 	written      map[string]bool
 	replacements []replacement
 }
 
-// form is a way to say a name.
+// form is a spoken form of a name.
 type form struct {
 	term     int
 	sound    string
 	weight   float64
-	spelling string // without spaces
+	spelling string // spelling without spaces
 	words    []string
-	common   bool // all of its words are ordinary
+	common   bool // consists of ordinary words
 	profile  profile
 }
 
@@ -56,10 +56,10 @@ type replacement struct {
 	written string
 }
 
-// maxWords is the most words that a name is said in.
+// maxWords limits the words of a spoken form.
 const maxWords = 12
 
-// New makes a vocabulary. Of names that sound the same the first counts.
+// New makes a vocabulary. Of names that sound the same, the first takes precedence.
 func New(terms []Term, replacements []Replacement) *Vocabulary {
 	v := &Vocabulary{written: map[string]bool{}}
 	for _, t := range terms {
@@ -101,7 +101,7 @@ func newForm(term int, said string) form {
 	return f
 }
 
-// Terms are the names, for hot words and prompts, those that count most first.
+// Terms returns the names in order of importance, for hot words and prompts.
 func (v *Vocabulary) Terms() []Term {
 	if v == nil {
 		return nil
@@ -109,17 +109,17 @@ func (v *Vocabulary) Terms() []Term {
 	return v.terms
 }
 
-// word is a word that was heard, and where.
+// word is a heard word and its position.
 type word struct {
-	from, to int // in the text, without punctuation
+	from, to int // byte range in the text, without punctuation
 	parts    []string
 	sound    string
-	text     string // the parts together
-	known    bool   // is a name as it is written, or was replaced
+	text     string // the parts joined
+	known    bool   // already a written name, or replaced
 	common   bool
 }
 
-// heardWords are the words of a text as they are compared.
+// heardWords returns the words of a text, normalised for comparison.
 func heardWords(text string) (out []string) {
 	for _, w := range heard(text) {
 		out = append(out, strings.Join(w.parts, ""))
@@ -127,7 +127,7 @@ func heardWords(text string) (out []string) {
 	return out
 }
 
-// heard are the words of a text. Text between spaces is one word.
+// heard returns the words of a text, split at spaces.
 func heard(text string) (out []word) {
 	at := 0
 	for at < len(text) {
@@ -157,7 +157,7 @@ func heard(text string) (out []word) {
 	return out
 }
 
-// Correct replaces what sounds like a name by the name, and says what it changed.
+// Correct replaces words that sound like a name with the name, and returns the changes.
 func (v *Vocabulary) Correct(text string) (string, []Change) {
 	if v == nil {
 		return text, nil
@@ -174,13 +174,13 @@ func (v *Vocabulary) Correct(text string) (string, []Change) {
 	return v.rewrite(text, said, own, likely)
 }
 
-// change is words that are written in another way.
+// change is a replacement of a range of words.
 type change struct {
 	from, to int // words
 	written  string
 }
 
-// own are the changes that the user's replacements make.
+// own returns the changes from the user's replacements.
 func (v *Vocabulary) own(said []word) (out []change) {
 	replaced := make([]bool, len(said))
 	for _, r := range v.replacements {
@@ -200,7 +200,7 @@ func (v *Vocabulary) own(said []word) (out []change) {
 	return out
 }
 
-// mark finds the words that need no correction.
+// mark marks the words that need no correction.
 func (v *Vocabulary) mark(said []word, text string, own []change) {
 	for i := range said {
 		name := text[said[i].from:said[i].to]
@@ -213,8 +213,8 @@ func (v *Vocabulary) mark(said []word, text string, own []change) {
 	}
 }
 
-// rewrite makes the user's own changes, and those of the matches that do not overlap
-// with one that has more evidence.
+// rewrite applies the user's own changes, and each match that does not overlap a match
+// with more evidence.
 func (v *Vocabulary) rewrite(text string, said []word, own []change, matches []match) (string, []Change) {
 	taken := slices.Clone(own)
 	slices.SortStableFunc(matches, stronger)

@@ -1,19 +1,19 @@
-// Package vocab knows the words of the user's trade: names from the workspace and
-// from the user's own list. It finds them in transcripts, where a recogniser wrote
-// what they sound like.
+// Package vocab corrects the names in transcripts: names from the workspace and from the
+// user's own list that a recogniser wrote as they sound.
 //
 // # Model
 //
-// A Term is a name as it is written, such as parseConfigV2. Its spoken forms are the
-// words that people say for it ("parse config v two"). Correct is a noisy channel: it
-// aligns the sounds of each run of heard words with those of the spoken forms, by what
-// it costs to take one sound for another (confusions.txt), and weighs that against the
-// words as they stand. Of the names for a place the one with the most evidence is left.
-// Decision trees (trees.txt) then say how likely it was said, by its lead over other
-// names, its length, the words that were heard right and the words around it. All
-// tables are learned from the sets tune of testdata, none from the set test.
+// A Term is a name as written, such as parseConfigV2. Its spoken forms are the words that
+// people say for it ("parse config v two"). Correct is a noisy-channel model: it aligns
+// the sounds of each run of heard words with those of the spoken forms, using the costs
+// of sound confusions (confusions.txt), and weighs the result against the words as heard.
+// At each place, the name with the most evidence remains. Decision trees (trees.txt) then
+// estimate how likely the name was said, from its lead over other names, its length, the
+// correctly heard words and the context. All tables are learned from the tuning sets of
+// testdata, never from the test set.
 //
-// Replacements are the user's own: they are applied first, word by word, and always.
+// Replacements are the user's own rules. They are applied first, word by word, and
+// always.
 //
 // # The caller's loop
 //
@@ -22,7 +22,8 @@
 //
 // # Invariants
 //
-// A Vocabulary is immutable and safe for concurrent use. Correct is a pure function.
-// Nothing in this package logs a word or sends one anywhere. Collect is bounded in
+// A Vocabulary is immutable and safe for concurrent use. Correct is a pure function. This
+// package does not log or transmit any words. Collect is limited in files, bytes, terms
+// and time.
 // files, bytes, terms and time.
 package vocab

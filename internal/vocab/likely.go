@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// treesText has decision trees, one a line. A tree is a leaf, which is a number that
-// counts for the match or against it, or "feature<value" with two trees behind it, for
-// when that holds and for when it does not. BenchmarkTrees fits them.
+// treesText holds decision trees, one per line. A tree is a leaf, which is a number that
+// counts for the match or against it, or "feature<value" followed by two trees, for true
+// and for false. BenchmarkTrees fits them.
 //
 //go:embed trees.txt
 var treesText string
@@ -16,7 +16,7 @@ var treesText string
 // tree is a decision tree. A leaf has no branches.
 type tree struct {
 	feature  int
-	value    float64 // of a leaf, or what the feature is compared with
+	value    float64 // of a leaf, or the threshold for the feature
 	branches *[2]tree
 }
 
@@ -63,12 +63,12 @@ func (t *tree) of(f *features) float64 {
 	return t.value
 }
 
-// sure is how likely a name has to be, as the logarithm of the odds. It is chosen so
-// that sentences with a wrong change are below 1 % of the tuning sets at each level of
-// errors, each set judged by trees of the others (BenchmarkTrees).
+// sure is the minimum log odds of a match. It keeps sentences with a wrong change below 1
+// % of the tuning sets at each error level, each set judged by trees of the other sets
+// (BenchmarkTrees).
 const sure = 2.75
 
-// likely is how likely the match is a name that was said, as the logarithm of the odds.
+// likely returns the log odds that the speaker said the name.
 func (x *features) likely() (odds float64) {
 	for i := range trees {
 		odds += trees[i].of(x)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ListFile is the name of a user's list, in a workspace or in the home folder.
+// ListFile is the name of a user's list in a workspace or in the home folder.
 const ListFile = "voice-words.md"
 
-// Lists are the files of the user's lists: those of folders come behind others.
+// Lists returns the paths of the user's lists: files first, then the list in each folder.
 func Lists(files, folders []string) []string {
 	out := slices.Clone(files)
 	for _, dir := range folders {
@@ -19,17 +19,17 @@ func Lists(files, folders []string) []string {
 	return out
 }
 
-// Bounds of a user's list.
+// Limits of a user's list.
 const (
 	maxList     = 1_000 // entries
 	maxListFile = 64 << 10
 )
 
-// bullet begins an entry of a list in Markdown; everything else is prose.
+// bullet matches an entry of a Markdown list; everything else is prose.
 var bullet = regexp.MustCompile(`^\s*[-*+]\s+(.*)$`)
 
-// ParseList reads entries that are separated by commas or lines: a word, or what is
-// heard, "=" and what to write.
+// ParseList parses entries separated by commas or newlines. An entry is a word, or "heard
+// = written".
 func ParseList(text string) (terms []Term, replacements []Replacement) {
 	for entry := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' || r == ';' }) {
 		terms, replacements = parseEntry(entry, terms, replacements)
@@ -37,8 +37,8 @@ func ParseList(text string) (terms []Term, replacements []Replacement) {
 	return terms, replacements
 }
 
-// ParseFile reads the list items of a Markdown file as entries. A file that is too
-// long is read up to its bound.
+// ParseFile parses the list items of a Markdown file as entries. It reads a long file up
+// to maxListFile.
 func ParseFile(text string) (terms []Term, replacements []Replacement) {
 	text = text[:min(len(text), maxListFile)]
 	for line := range strings.Lines(text) {

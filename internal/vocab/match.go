@@ -6,80 +6,80 @@ import (
 	"strings"
 )
 
-// match is a run of heard words and the name that it may be.
+// match is a run of heard words and its candidate name.
 type match struct {
-	from, to int // words
+	from, to int // word range
 	term     int
 	features features
 }
 
-// The features of a match: what tells a name that was said from words that sound like
-// one.
+// The features of a match, which distinguish a spoken name from words that happen to
+// sound like one.
 const (
 	fWeight   = iota // of the name's sound
-	fDistance        // of what was heard from it
+	fDistance        // between the heard sound and the name's
 	fRatio           // of distance to weight
 	fLetters         // letters that differ
 	fSpelling        // share of letters that differ
-	fCued            // a word before it announces a name
-	fKind            // the word behind it says of what kind the name is
-	fBefore          // the word before it is ordinary and announces nothing
-	fAfter           // the word behind it is ordinary
-	fBegins          // the sentence begins with it
-	fEdges           // little words at an end of the run that the name does not have
-	fSame            // the very words of a name of ordinary words
-	fPlain           // ordinary words in the run that the name does not have
-	fRare            // other words in the run that the name does not have
+	fCued            // a preceding word announces a name
+	fKind            // the following word names the kind of the name
+	fBefore          // the preceding word is ordinary and announces nothing
+	fAfter           // the following word is ordinary
+	fBegins          // it begins the sentence
+	fEdges           // function words at an end of the run that the name lacks
+	fSame            // exactly the words of a name of ordinary words
+	fPlain           // ordinary words in the run that the name lacks
+	fRare            // other words in the run that the name lacks
 	fUnlike          // weight of both
 	fExact           // share of the name's words that were heard
 	fHeard           // share of the name's weight in words that were heard
-	fStart           // the name's first word begins the run
-	fEnd             // the name's last word ends the run
-	fHead            // share of the name's sounds that the run begins with
-	fTail            // share of the name's sounds that the run ends with
+	fStart           // the run begins with the name's first word
+	fEnd             // the run ends with the name's last word
+	fHead            // share of the name's sounds at the start of the run
+	fTail            // share of the name's sounds at the end of the run
 	fWords           // of the name
 	fRunWords        // of the run
-	fEvidence        // for the name against the words as they were heard
-	fMargin          // of evidence before any other name at the place
+	fEvidence        // for the name over the words as heard
+	fMargin          // lead in evidence over other names at the same place
 	numFeatures
 )
 
 type features [numFeatures]float64
 
-// Bounds of the search.
+// Limits of the search.
 const (
-	furthest = 0.4 // names differ from the run in at most this share of their sound
-	kept     = 4   // names of a run, those with the most evidence
-	farAhead = 20  // a margin that is as good as any greater one
+	furthest = 0.4 // maximum distance as a share of the sound
+	kept     = 4   // candidates per run, those with the most evidence
+	farAhead = 20  // maximum margin
 )
 
-// Evidence is the logarithm of the odds of a name against the words as they were heard.
-// selfEvidence is the part of a sound's weight that speaks for it where it is heard.
+// Evidence is the log odds of a name against the words as heard. selfEvidence is the
+// share of a sound's weight that supports the sound when it was heard.
 const selfEvidence = 0.43
 
-// cues announce a name, directly or before little words: "the function X", "jump to X".
+// cues announce a name, directly or before function words: "the function X", "jump to X".
 var cues = set(`function func method class type struct interface variable constant field property file folder package module
 	dependency library branch test tests symbol identifier named called call calls calling rename open import parameter argument
 	enum trait component hook constructor macro command table column flag checkout merge rebase replace move delete explain
 	definition declaration implementation callers usages usage references breakpoint jump inline refactor simplify instantiate uses`)
 
-// kinds say of the name before them what it is: "the X function".
+// kinds classify the name before them: "the X function".
 var kinds = set(`function func method class type struct interface variable constant field property file folder package module
 	dependency library branch test tests parameter argument enum component hook constructor macro`)
 
-// little words begin or end no name that was misheard.
+// little holds function words, which do not begin or end a misheard name.
 var little = set(`the a an of in to and or is it i for on at by with this that as be do we you my me if so but are was not no
 	from what how why where which please now then there here into can will would should could have has does did`)
 
-// stronger orders matches by evidence.
+// stronger orders matches by descending evidence.
 func stronger(a, b match) int {
 	return cmp.Or(cmp.Compare(b.features[fEvidence], a.features[fEvidence]), a.term-b.term, (a.to-a.from)-(b.to-b.from), a.from-b.from)
 }
 
-// matches are the runs of words that may be a name: for each run the likeliest one,
-// where no other name has more evidence for words of the run.
+// matches returns the runs of words that may be a name: the likeliest match of each run,
+// unless another name has more evidence for some of its words.
 func (v *Vocabulary) matches(said []word) (out []match) {
-	from := make([][]match, len(said)) // by their first word
+	from := make([][]match, len(said)) // by first word
 	row := make([]int32, 0, 64)
 	for i := range said {
 		r := run{}
@@ -100,8 +100,8 @@ func (v *Vocabulary) matches(said []word) (out []match) {
 	return out
 }
 
-// leads says whether no match has more evidence for words of a match, and sets its
-// margin.
+// leads reports whether no other match has more evidence for the words of m, and sets the
+// margin of m.
 func (v *Vocabulary) leads(m *match, near []match) bool {
 	margin := min(m.features[fEvidence], farAhead)
 	for _, o := range near {
@@ -119,17 +119,18 @@ func (v *Vocabulary) leads(m *match, near []match) bool {
 	return true
 }
 
-// meansItself says of ordinary words that were heard right that they mean no name.
+// meansItself reports whether the match is ordinary words that were heard correctly and
+// do not mean a name.
 func (m *match) meansItself() bool {
 	f := &m.features
 	return f[fSame] > 0 && f[fCued]+f[fKind] == 0 && f[fWords] < 3
 }
 
-// run is consecutive words.
+// run is a sequence of consecutive words.
 type run struct {
 	sound, spelling string
 	words           []word
-	plain           float64 // evidence for the words as they were heard
+	plain           float64 // evidence for the words as heard
 	context         features
 }
 
@@ -138,7 +139,7 @@ func (r *run) add(w word) {
 	r.plain += max(0, 2*selfEvidence*weight(w.sound)-surprise(w))
 }
 
-// surprise is how unlikely a word is before it was heard, as a logarithm.
+// surprise returns the negative log of a word's prior probability.
 func surprise(w word) float64 {
 	switch {
 	case little[w.text]:
@@ -149,7 +150,7 @@ func surprise(w word) float64 {
 	return 12
 }
 
-// surroundings are the features of what is around the words from i to before j.
+// surroundings returns the features of the context of words i to j-1.
 func surroundings(said []word, i, j int) (f features) {
 	if i == 0 {
 		f[fBegins] = 1
@@ -175,7 +176,7 @@ func surroundings(said []word, i, j int) (f features) {
 	return f
 }
 
-// nearest are the names with the most evidence for a run.
+// nearest returns the names with the most evidence for a run.
 func (v *Vocabulary) nearest(r *run, at match, row []int32) (out []match) {
 	w, p := weight(r.sound), profileOf(r.sound)
 	low, _ := slices.BinarySearchFunc(v.forms, w*(1-furthest), func(f form, w float64) int {
@@ -188,7 +189,7 @@ func (v *Vocabulary) nearest(r *run, at match, row []int32) (out []match) {
 		form               *form
 		distance, evidence float64
 	}
-	var best [kept]candidate // the first n, those with the most evidence first
+	var best [kept]candidate // the first n, in order of descending evidence
 	n, least := 0, 0.0
 	for i := low; i < len(v.forms); i++ {
 		f := &v.forms[i]
@@ -228,7 +229,7 @@ func (v *Vocabulary) nearest(r *run, at match, row []int32) (out []match) {
 	return out
 }
 
-// compare sets the features of a run and a name.
+// compare sets the features of a run and a spoken form.
 func (x *features) compare(r *run, f *form, row []int32) {
 	x[fWeight], x[fRatio] = f.weight, x[fDistance]/f.weight
 	x[fSpelling] = misspelled(r.spelling, f.spelling, row)
@@ -277,7 +278,7 @@ func (x *features) compare(r *run, f *form, row []int32) {
 	}
 }
 
-// misspelled is the share of letters that differ.
+// misspelled returns the share of letters that differ.
 func misspelled(a, b string, row []int32) float64 {
 	row = append(row[:0], 0)
 	for j := range len(b) {

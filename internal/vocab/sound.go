@@ -12,13 +12,13 @@ import (
 // letter, and C cheese, D they, J jam, N sing, S she, T thin, Z measure.
 const soundLetters = "aAuoWIeRciEOYxUbCdDfghJklmNnprsStTvwyzZ"
 
-// lettersText has how letters sound among others. internal/tools/wordsounds writes it,
-// and says how to read it.
+// lettersText maps letters in context to sounds. internal/tools/wordsounds generates it
+// and documents the format.
 //
 //go:embed letters.txt
 var lettersText string
 
-// letterSounds are the sounds of letters with the letters around them.
+// letterSounds maps letters in context to their sounds.
 var letterSounds = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(lettersText) {
@@ -28,11 +28,11 @@ var letterSounds = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// letterNames are the names of the letters a to z, as they sound.
+// letterNames holds the pronunciation of the names of the letters a to z.
 var letterNames = strings.Fields("c bE sE dE E ef JE cC I Jc kc el em en O pE kyU ar es tE yU vE dubulyU eks wI zE")
 
-// sound is a word as it sounds. A letter alone, a digit and a dot sound like their
-// names.
+// sound returns the pronunciation of a word. A single letter, a digit and a dot are
+// pronounced as their names.
 func sound(word string) string {
 	switch {
 	case word == ".":
@@ -68,7 +68,7 @@ func sound(word string) string {
 	return string(out)
 }
 
-// edges are outside of a word, as far as lettersText looks.
+// edges pads a word at both ends, by the context that lettersText uses.
 const edges = "____"
 
 func plainLetter(r rune) rune {
@@ -89,17 +89,17 @@ func plainLetter(r rune) rune {
 	return -1
 }
 
-// confusionsText has what it costs a recogniser to take a sound for another, or to
-// hear none ("-"), in hundredths of the logarithm of the odds. BenchmarkConfusions
-// learns it from the sets tune of testdata.
+// confusionsText holds the cost of a recogniser confusing one sound with another, or
+// missing it ("-"), in hundredths of log odds. BenchmarkConfusions learns it from the
+// tuning sets in testdata.
 //
 //go:embed confusions.txt
 var confusionsText string
 
-// unit is 1 in the costs of an alignment.
+// unit is 1 in alignment costs.
 const unit = 100
 
-// lost and swapped are what a sound costs, and one for another.
+// lost and swapped are the costs of missing a sound and of confusing two.
 var lost, swapped = costs()
 
 func costs() (lost [128]int32, swapped [128][128]int32) {
@@ -119,7 +119,7 @@ func costs() (lost [128]int32, swapped [128][128]int32) {
 	return lost, swapped
 }
 
-// weight is what it would cost to lose all of a sound.
+// weight returns the cost of missing every sound of s.
 func weight(s string) float64 {
 	w := int32(0)
 	for i := range len(s) {
@@ -128,7 +128,8 @@ func weight(s string) float64 {
 	return float64(w) / unit
 }
 
-// distance is the cheapest alignment of two sounds, or more than limit.
+// distance returns the cost of the cheapest alignment of two sounds, or a value above
+// limit.
 func distance(a, b string, limit float64, row []int32) float64 {
 	row = append(row[:0], 0)
 	for j := range len(b) {
@@ -153,11 +154,11 @@ func distance(a, b string, limit float64, row []int32) float64 {
 	return float64(row[len(b)]) / unit
 }
 
-// profile counts sounds by how they are made, vowels last. It is a quick way to tell
-// sounds apart that share little.
+// profile counts sounds by class, vowels last. It is a cheap lower bound for sounds that
+// have little in common.
 type profile [7]int8
 
-// class is the place of a sound in a profile, from 1; 0 for a sound that is easily lost.
+// class maps a sound to its class in a profile, from 1; 0 if the sound is easily missed.
 var class = func() (out [128]int8) {
 	for c, group := range []string{"pbfv", "tdTD", "kg", "szSCJZ", "mnN", "lr", "aAuoWIeRciEOYxU"} {
 		for i := range len(group) {
@@ -167,8 +168,8 @@ var class = func() (out [128]int8) {
 	return out
 }()
 
-// leastApart is the least that it costs to lose a sound of a class, or to take it for
-// one of another class.
+// leastApart is the lowest cost of missing a sound, or of confusing sounds of different
+// classes.
 var leastApart = func() float64 {
 	least := int32(1 << 30)
 	for i := range len(soundLetters) {
@@ -195,7 +196,7 @@ func profileOf(s string) (p profile) {
 	return p
 }
 
-// apart is less than an alignment of two sounds costs.
+// apart returns a lower bound of the alignment cost of two sounds.
 func (p profile) apart(o profile) float64 {
 	var more, less int8
 	for i := range p {

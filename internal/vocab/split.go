@@ -40,10 +40,10 @@ func words(name string) (parts []string) {
 	return parts
 }
 
-// digits are how people say them, and hear them written.
+// digits are the spoken forms of the digits.
 var digits = [10]string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 
-// abbreviations are parts of names that people say in full.
+// abbreviations maps abbreviated parts of names to their spoken forms.
 var abbreviations = map[string]string{
 	"arg": "argument", "args": "arguments", "async": "a sync", "attr": "attribute", "auth": "auth", "buf": "buffer",
 	"cfg": "config", "char": "character", "cmd": "command", "conf": "config", "conn": "connection", "ctx": "context",
@@ -57,7 +57,7 @@ var abbreviations = map[string]string{
 	"utils": "utils", "val": "value", "var": "variable", "ver": "version", "yaml": "yamel", "yml": "yamel",
 }
 
-// spoken are the ways to say a part of a name, the likeliest first; each is words
+// spoken returns the spoken forms of a part of a name, likeliest first; each is words
 // separated by spaces.
 func spoken(part string) []string {
 	switch {
@@ -85,7 +85,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// number is digits as words: 16 is sixteen, anything longer digit by digit.
+// number returns digits as words: 16 is sixteen; longer numbers are read digit by digit.
 func number(s string) string {
 	teens := []string{"ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"}
 	tens := []string{"", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
@@ -105,7 +105,7 @@ func number(s string) string {
 	return strings.Join(out, " ")
 }
 
-// spelled is a part letter by letter.
+// spelled returns a part spelled letter by letter.
 func spelled(part string) string {
 	var out []string
 	for _, r := range part {
@@ -114,20 +114,20 @@ func spelled(part string) string {
 	return strings.Join(out, " ")
 }
 
-// unpronounceable says whether people spell a part: a single letter, or letters
+// unpronounceable reports whether people spell a part: a single letter, or letters
 // without a vowel.
 func unpronounceable(part string) bool {
 	return len(part) == 1 || !strings.ContainsAny(part, "aeiouyäöü")
 }
 
-// Said is how a name is most likely said, as words in lower case.
+// Said returns the likeliest spoken form of a name, in lower case.
 func Said(name string) string { return forms(name)[0] }
 
-// maxForms bounds the spoken forms of a name.
+// maxForms limits the spoken forms of a name.
 const maxForms = 6
 
-// forms are the spoken forms of a name: the likeliest first, then those in which one
-// or all of the parts are said in another way.
+// forms returns the spoken forms of a name: the likeliest first, then variants with one
+// or all parts spoken differently.
 func forms(name string) []string {
 	parts := words(name)
 	var first, second []string
@@ -149,7 +149,7 @@ func forms(name string) []string {
 	}
 	for i, p := range parts {
 		if p == "." {
-			continue // without a dot it is another name
+			continue // without the dot it is a different name
 		}
 		for _, way := range spoken(p)[1:] {
 			changed := append([]string(nil), first...)
