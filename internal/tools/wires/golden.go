@@ -11,30 +11,30 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// conversation is what a journal says that does not depend on the machine: the states in
-// their order, and what became of each turn. It has no words and no times.
+// conversation holds the machine-independent content of a journal: the sequence of states
+// and the outcome of each turn, without words and times.
 type conversation struct {
 	states []state
 	turns  []turn
 
-	sent   map[uint64]int // requests, by utterance
-	ends   map[uint64]int // of requests
-	played map[string]int // pieces of answers, by request and place
+	sent   map[uint64]int // requests per utterance
+	ends   map[uint64]int // ends per request
+	played map[string]int // segments of answers, by request and position
 }
 
 type state struct {
 	name  string
 	turn  uint64
-	taken bool // the interruption before it was none
+	taken bool // the interruption before it was a false one
 }
 
-// turn is a turn that is over.
+// turn is a finished turn.
 type turn struct {
 	id, request uint64
 	end         string
 }
 
-// The effects of an outcome that matter here.
+// effects are the outcome's effects that matter here.
 type effects struct {
 	PublishState *struct {
 		To    string `json:"to"`
@@ -63,10 +63,10 @@ type effects struct {
 	}
 }
 
-// read takes from a journal what is compared.
+// read extracts the conversation from a journal.
 func read(j *journal.Journal) (*conversation, error) {
 	c := &conversation{sent: map[uint64]int{}, ends: map[uint64]int{}, played: map[string]int{}}
-	pieces := map[[2]uint32]string{} // what is said as a segment
+	pieces := map[[2]uint32]string{} // text spoken as a segment
 	for _, l := range j.Lines {
 		if l.Event == "" {
 			continue
@@ -111,17 +111,17 @@ func read(j *journal.Journal) (*conversation, error) {
 	return c, nil
 }
 
-// thinking are the states between the user's words and the answer; how long each lasts
-// depends on the machine.
+// thinking are the states between the user's words and the answer. Their durations depend
+// on the machine.
 var thinking = []string{"Analysing", "WaitingForCopilot", "GeneratingResponse"}
 
-// enter adds a state. A pause in an answer and an interruption that was none leave no
-// trace: whether there is one depends on the machine.
+// enter adds a state. It drops pauses within an answer and false interruptions, because
+// they depend on the machine.
 func (c *conversation) enter(s state) {
 	if slices.Contains(thinking, s.name) {
 		s.name = "Thinking"
 	}
-	n, before := len(c.states), -1 // when this answer was heard before
+	n, before := len(c.states), -1 // where this answer was heard before
 	for at, was := range c.states {
 		if was.name == s.name && was.turn == s.turn {
 			before = at
@@ -137,7 +137,7 @@ func (c *conversation) enter(s state) {
 	}
 }
 
-// once says what was asked or said more than once, or has not exactly one end.
+// once reports what was asked or said more than once, or did not end exactly once.
 func (c *conversation) once() error {
 	var all []error
 	for utterance, n := range c.sent {
@@ -161,7 +161,7 @@ func (c *conversation) once() error {
 	return errors.Join(all...)
 }
 
-// String is the conversation as the golden file has it.
+// String returns the conversation in the format of the golden file.
 func (c *conversation) String() string {
 	var b strings.Builder
 	for _, s := range c.states {

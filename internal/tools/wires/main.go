@@ -1,13 +1,13 @@
-// Command wires holds one recorded conversation over each wire, and compares what came of
-// it: the embedded server, a realtime service, the Live API, requests for transcription and
-// speech, and a chat endpoint as the assistant. The services are those of this project, over
-// the engines of this machine.
+// Command wires runs one recorded conversation over each wire and compares the results:
+// the embedded server, a realtime service, the Live API, requests for transcription and
+// speech, and a chat endpoint as the assistant. The services are this project's own,
+// running on local engines.
 //
 //	wires -daemon bin/agentvoice-daemon -recording out/recording.wav -reference out/recording.txt -out out/wires
 //
-// A wire fails where something was asked or said twice, a request had no end or two, the
-// journal does not replay, or the conversation is not the golden one of the wire in
-// testdata. It prints a table. -update writes the golden conversations.
+// A wire fails if anything was asked or said twice, a request did not end exactly once,
+// the journal does not replay, or the conversation differs from the wire's golden file in
+// testdata. The command prints a table. -update rewrites the golden files.
 package main
 
 import (
@@ -28,20 +28,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
-// limit bounds a conversation: the recording takes less than a minute.
+// limit is the timeout of a conversation: the recording takes less than a minute.
 const limit = 4 * time.Minute
 
-// wire is one way to hold the conversation.
+// wire is a way to run the conversation.
 type wire struct {
 	name    string
-	service string // that it needs; "" for none
+	service string // required service, or ""
 	args    []string
-	// hears and speaks name the rows and wires of the capability table.
+	// hears and speaks give the row and wire in the capability table.
 	hears, speaks [2]string
-	also          string // that differs and is in no row
+	also          string // differences that the table does not list
 }
 
-// wires are all of them. URL stands for the address of the service.
+// wires lists the wires. URL stands for the address of the service.
 var wires = []wire{
 	{name: "embedded", hears: [2]string{provider.Local, "realtime"}, speaks: [2]string{provider.Local, "realtime"}},
 	{name: "realtime", service: "realtime", hears: [2]string{provider.OpenAI, "realtime"}, speaks: [2]string{provider.OpenAI, "realtime"},
@@ -101,7 +101,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return errors.Join(failed...)
 }
 
-// hold holds the conversation, and reads its journal.
+// hold runs the conversation and reads its journal.
 func (w wire) hold(ctx context.Context, o options) (j *journal.Journal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -127,15 +127,15 @@ func (w wire) hold(ctx context.Context, o options) (j *journal.Journal, err erro
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // opened read-only
 	return journal.Read(file)
 }
 
-// mostWrong is the word error rate, in percent, that a conversation must stay below: that of
-// make run.
+// mostWrong is the upper limit of a conversation's word error rate, in percent; make run
+// uses the same limit.
 const mostWrong = 40
 
-// row prints what came of the conversation.
+// row prints the result of the conversation.
 func (w wire) row(j *journal.Journal, reference string, out io.Writer) error {
 	turns := timeline.Latencies(j)
 	var heard []string
@@ -167,7 +167,7 @@ func (w wire) row(j *journal.Journal, reference string, out io.Writer) error {
 	return nil
 }
 
-// differs is what the table of capabilities says of the wire and not of the embedded one.
+// differs returns the capabilities of the wire that differ from the embedded server's.
 func (w wire) differs() (what []string) {
 	row, _ := provider.Of(w.hears[0])
 	hearing, _ := row.Hears(provider.Wire(w.hears[1]))
@@ -194,7 +194,7 @@ func (w wire) differs() (what []string) {
 	return what
 }
 
-// judge says what is wrong with the conversation.
+// judge checks the conversation.
 func (w wire) judge(j *journal.Journal, o options) error {
 	res, err := journal.Replay(j)
 	switch {

@@ -18,7 +18,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/audioapi"
 )
 
-// serve starts a service, and returns its address, the file with its key and what stops it.
+// serve starts a service, and returns its address, the file with its key and a stop
+// function.
 func serve(ctx context.Context, service string, o options) (url, key string, stop func() error, err error) {
 	switch service {
 	case "realtime":
@@ -53,7 +54,8 @@ func listen(h http.Handler) (url string, stop func() error, err error) {
 	}, nil
 }
 
-// realtimeServer runs realtime-server, which is both the realtime and the Live service.
+// realtimeServer runs realtime-server, which provides both the realtime service and the
+// Live API.
 func realtimeServer(ctx context.Context, o options) (url, key string, stop func() error, err error) {
 	key = filepath.Join(o.out, "key")
 	server := exec.CommandContext(ctx, o.daemon, "realtime-server", "--agent", "none", "--addr", "127.0.0.1:0", "--api-key-file", key)
@@ -65,8 +67,8 @@ func realtimeServer(ctx context.Context, o options) (url, key string, stop func(
 		return "", "", nil, err
 	}
 	stop = func() error {
-		_ = server.Process.Kill() // it may have ended
-		_ = server.Wait()         // which says that it was killed
+		_ = server.Process.Kill() // it may have exited
+		_ = server.Wait()         // the error only reports the kill
 		return nil
 	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -77,8 +79,8 @@ func realtimeServer(ctx context.Context, o options) (url, key string, stop func(
 	return "", "", nil, errors.Join(errors.New("realtime-server did not start"), stop())
 }
 
-// What the scripted chat endpoint says: to the first question so much that it is
-// interrupted, and to the others so little that it is not.
+// Answers of the scripted chat endpoint. The first is long enough to be interrupted; the
+// others are too short for that.
 const (
 	longAnswer = "This is the first sentence of the answer. The second one says a little more than the first. " +
 		"The third one is still about the same thing. The fourth one ends it."
@@ -109,7 +111,7 @@ func chat(w http.ResponseWriter, r *http.Request) {
 	send := func(delta map[string]string, finish any) {
 		b, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 		if err == nil {
-			_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // the client may have gone
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // the client may have disconnected
 		}
 	}
 	for word := range strings.SplitAfterSeq(answer, " ") {
