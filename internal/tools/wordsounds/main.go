@@ -1,13 +1,13 @@
-// Command wordsounds learns from a pronouncing dictionary how letters sound:
+// Command wordsounds learns letter-to-sound rules from a pronouncing dictionary:
 //
 //	wordsounds -dict /usr/share/pocketsphinx/model/en-us/cmudict-en-us.dict \
 //		-common internal/vocab/common.txt > internal/vocab/letters.txt
 //
-// A line of the output is a letter with the letters around it, "_" for the edge of a
-// word, a space, and the letter's sounds (internal/vocab has their alphabet). The line
-// with the most letters around it counts. It differs from the line with one letter
-// less, so the output is the dictionary's exceptions to exceptions: the tree IGTree of
-// Daelemans and van den Bosch (1996).
+// A line of the output is a letter in its context ("_" is the edge of a word), a space,
+// and the letter's sounds in the alphabet of internal/vocab. The line with the longest
+// context takes precedence. A line is written only if it differs from the line with one
+// letter less, so the output holds exceptions to exceptions: the IGTree of Daelemans and
+// van den Bosch (1996).
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-// sounds are the dictionary's phones in the alphabet of internal/vocab.
+// sounds maps the dictionary's phones to the alphabet of internal/vocab.
 var sounds = map[string]byte{
 	"AA": 'a', "AE": 'A', "AH": 'u', "AO": 'o', "AW": 'W', "AY": 'I', "EH": 'e', "ER": 'R', "EY": 'c', "IH": 'i', "IY": 'E',
 	"OW": 'O', "OY": 'Y', "UH": 'x', "UW": 'U',
@@ -28,11 +28,11 @@ var sounds = map[string]byte{
 	"NG": 'N', "P": 'p', "R": 'r', "S": 's', "SH": 'S', "T": 't', "TH": 'T', "V": 'v', "W": 'w', "Y": 'y', "Z": 'z', "ZH": 'Z',
 }
 
-// Learning: words that are common count as often as commonWeight others, and a line
-// has to correct at least so much of the words.
+// Learning: a common word counts as commonWeight others, and a line must correct at least
+// this weight of words.
 const (
 	commonWeight = 20
-	shortWord    = 4 // letters: what is said most is short
+	shortWord    = 4 // letters; frequent words are short
 	shortWeight  = 60
 	rounds       = 5 // of aligning letters with sounds
 	around       = 4 // letters on each side
@@ -42,7 +42,7 @@ type entry struct {
 	word   string
 	phones string
 	weight float64
-	cut    []int // of phones, behind each letter
+	cut    []int // in phones, after each letter
 }
 
 func main() {
@@ -77,7 +77,7 @@ func run(dict, common string, least float64) error {
 	return out.Flush()
 }
 
-// read returns the words of a dictionary that have only letters, with their first
+// read returns the words of a dictionary that consist of letters, with their first
 // pronunciation.
 func read(name string, common map[string]bool) (out []entry, err error) {
 	text, err := os.ReadFile(name)
@@ -117,7 +117,7 @@ func isCommon(word string, common map[string]bool) bool {
 	return false
 }
 
-// align gives each letter none, one or two of the sounds, the likeliest.
+// align assigns each letter up to two sounds, choosing the likeliest alignment.
 func align(entries []entry) {
 	cost := map[string]float64{}
 	for round := range rounds {
@@ -146,7 +146,7 @@ func align(entries []entry) {
 	}
 }
 
-// first is the cost to begin with: consonants sound like consonants, vowels like vowels.
+// first returns the initial cost: consonants sound like consonants, vowels like vowels.
 func first(letter byte, said string) float64 {
 	vowels := "aAuoWIeRciEOYxU"
 	switch {
@@ -158,7 +158,7 @@ func first(letter byte, said string) float64 {
 	return 5
 }
 
-// cheapest cuts the sounds of a word behind each letter.
+// cheapest splits the sounds of a word after each letter at the lowest cost.
 func cheapest(e *entry, cost func(byte, string) float64) []int {
 	n, m := len(e.word), len(e.phones)
 	best, from := make([][]float64, n+1), make([][]int, n+1)
@@ -186,17 +186,17 @@ func cheapest(e *entry, cost func(byte, string) float64) []int {
 	return cut
 }
 
-// context is a letter with n letters around it, the next one first. The place of the
-// letter is known from n.
+// context returns a letter with n letters around it, nearest first. n determines the
+// position of the letter.
 func context(word string, at, n int) string {
 	padded := strings.Repeat("_", around) + word + strings.Repeat("_", around)
 	at += around
 	return padded[at-n/2 : at+1+(n+1)/2]
 }
 
-// learn returns lines that say the words rightly.
+// learn returns the lines that reproduce the pronunciations.
 func learn(entries []entry, least float64) (lines []string) {
-	said := map[string]string{} // lines so far
+	said := map[string]string{} // from the lines so far
 	for n := range 2*around + 1 {
 		counts := map[string]map[string]float64{}
 		for _, e := range entries {
@@ -233,7 +233,7 @@ func learn(entries []entry, least float64) (lines []string) {
 	return lines
 }
 
-// longest is what the lines so far make of a letter with n around it.
+// longest returns the sounds that the lines so far give a letter with n around it.
 func longest(said map[string]string, c string, n int) string {
 	for k := n - 1; k >= 0; k-- {
 		at := n / 2
