@@ -1,4 +1,4 @@
-// What the commands do.
+// Implementations of the commands.
 
 import * as vscode from 'vscode';
 import type { Consent } from './copilot/languageModels';
@@ -14,13 +14,13 @@ import { microphoneSettings } from './remedies';
 import type { Window } from './window';
 
 export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>> & {
-  /** Whether Copilot may be asked, by its model or else by the Chat view. Where the editor has to ask the user for that, it does. */
+  /** Whether Copilot access is granted, through its model or the Chat view. Prompts the user if the editor requires it. */
   readonly mayAsk: (model?: boolean) => Promise<boolean>;
 };
 
 const t = vscode.l10n.t;
 
-/** How much is read aloud from the cursor on, in characters. */
+/** Maximum length read aloud from the cursor, in characters. */
 const READ = 20_000;
 
 export function actions(w: Window): Actions {
@@ -33,7 +33,7 @@ export function actions(w: Window): Actions {
       return;
     }
     const model = w.inChatView() ? true : w.models.pick(set().get('copilot.model', ''));
-    const started = await c.start(takeOver); // what kept it from starting is the news then
+    const started = await c.start(takeOver); // whatever prevented the start is now the problem to show
     if ((await model) === undefined && started) {
       notInstalled();
     }
@@ -42,7 +42,7 @@ export function actions(w: Window): Actions {
   let asking: Promise<Consent> | undefined;
   const ask = (): Promise<Consent> => (asking ??= w.models.consent().finally(() => (asking = undefined)));
 
-  /** The editor's question is asked before the microphone opens, and not in the middle of a sentence. Where it was answered, it is not asked again. */
+  /** Gets the editor's consent prompt out of the way before the microphone opens rather than in the middle of a sentence. It appears only once. */
   const mayAsk = async (model = !w.inChatView()): Promise<boolean> => {
     if (!model || isActive(c.model.snapshot) || w.models.allowed) {
       return true;
@@ -52,7 +52,7 @@ export function actions(w: Window): Actions {
       w.access(false);
       return false;
     }
-    return c.model.starting; // the user may have ended it meanwhile
+    return c.model.starting; // the user may have cancelled meanwhile
   };
 
   const notInstalled = (): void =>
@@ -164,7 +164,7 @@ export function actions(w: Window): Actions {
   };
 }
 
-/** Clears the transcript, and offers to have it back. */
+/** Clears the transcript, and offers to restore it. */
 async function clearTranscript({ conversation: c }: Window): Promise<void> {
   const { lines, clearedSeq } = c.model;
   if (lines.length === 0) {
@@ -192,9 +192,9 @@ async function selectDevice(w: Window, which: 'inputs' | 'outputs'): Promise<voi
     const value = picked.value ?? 'default';
     const selected = await w.conversation.ask((wire) => wire.request('audio/select', which === 'inputs' ? { input: value } : { output: value }));
     if (selected === undefined) {
-      return; // refused, as by a device that is gone; the problem is shown
+      return; // refused, for example because the device is gone; the problem is shown
     }
-    // The setting keeps the choice for later windows.
+    // The setting preserves the choice for later windows.
     await vscode.workspace.getConfiguration('agentvoice').update(name, picked.value, vscode.ConfigurationTarget.Global);
   }
 }
@@ -229,7 +229,7 @@ async function selectTools(w: Window): Promise<void> {
   });
   if (picked !== undefined) {
     const known = new Set(items.map((i) => i.label));
-    const rest = allowed.filter((name) => !known.has(name)); // patterns, and tools that are not here now
+    const rest = allowed.filter((name) => !known.has(name)); // patterns, and tools that are currently missing
     await set.update('tools.allowed', [...rest, ...picked.map((i) => i.label)], vscode.ConfigurationTarget.Global);
   }
 }

@@ -1,6 +1,5 @@
-// The window's conversation: it has the daemon started, keeps the model, and
-// carries out what the user asks for. It knows nothing of VS Code, so that its
-// tests run without one.
+// The window's conversation: starts the daemon, keeps the model, and performs the user's actions. It is
+// independent of VS Code, so that its tests run without an editor.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { CancellationToken } from 'vscode-jsonrpc/node';
@@ -29,23 +28,23 @@ import type { Wire } from './wire';
 
 /** Assistant answers the user's questions, and runs tools. */
 export interface Assistant {
-  /** Answers one attempt at a question. It does not fail: what goes wrong is in the result. */
+  /** Answers one attempt at a question. Never rejects: the result carries any failure. */
   send(params: CopilotSendParams, out: AnswerStream, token: CancellationToken): Promise<CopilotSendResult>;
-  /** Runs a call that the user allowed; waits is called when the editor asks about it once more, or may. */
+  /** Runs an approved call; calls waits when the editor asks the user again, or may do so. */
   invoke(params: InvokeToolParams, token: CancellationToken, waits: (certain: boolean) => void): Promise<InvokeToolResult>;
-  /** The tools that may be asked for. */
+  /** The tools that may be called. */
   tools(): ToolSpec[];
-  /** A new daemon restarts its request ids, so earlier ones no longer count. */
+  /** A new daemon restarts its request ids, so earlier ones are invalid. */
   forget(): void;
 }
 
-/** AnswerStream takes an answer as it comes. */
+/** AnswerStream receives an answer as it arrives. */
 export interface AnswerStream {
   text(text: string): void;
   call(callId: string, name: string, input: unknown, destructive?: boolean, allowed?: boolean): void;
 }
 
-/** World is what a conversation needs of its surroundings. */
+/** World is what a conversation needs from its environment. */
 export interface World {
   launch(): Promise<ChildProcessWithoutNullStreams>;
   configuration(): Configuration;
@@ -54,32 +53,32 @@ export interface World {
   readonly assistant: Assistant;
   secret(params: CredentialsParams): Promise<CredentialsResult>;
   openExternal(url: string): Promise<void>;
-  /** Does what a voice command asks the editor for. */
+  /** Runs a voice command in the editor. */
   command(params: EditorCommandParams): Promise<EditorCommandResult>;
   windowLives(): Promise<boolean>;
-  /** The names of the workspace that the user may say. */
+  /** The workspace's names that the user may say. */
   words?(): Promise<WorkspaceWordsParams>;
-  /** Who wanted the microphone muted when this window was last open. */
+  /** Who muted the microphone when this window was last open. */
   readonly muted?: MuteReason | undefined;
-  /** Keeps that for the next time that the window is opened. */
+  /** Saves that for the next time the window opens. */
   keepMuted?(by: MuteReason | undefined): void;
   readonly log: Log;
   readonly t: Translate;
   readonly clock?: Clock;
 }
 
-/** What was asked for at the wrong moment: nothing is broken. */
+/** An action at the wrong moment; nothing failed. */
 const MISPLACED: ReadonlySet<string> = new Set(['invalidState', 'nothingToRetry', 'textEmpty', 'noConversation', 'queueFull']);
 
 export class Conversation {
   private now: Model = START;
   private readonly sidecar: Sidecar;
-  /** The user asked for a page that helps, which is about to be opened. */
+  /** The user requested the help page, which is about to open. */
   private helpWanted = false;
   private readonly listeners = new Set<(model: Model) => void>();
   private readonly levels = new Set<(level: LevelParams) => void>();
   private readonly questions = new Set<(params: CopilotSendParams) => void>();
-  /** the user wants a conversation: it is begun again after a restart */
+  /** the user wants a conversation: restart it after the daemon restarts */
   private wanted = false;
   private takeOver = false;
   /**
@@ -119,7 +118,7 @@ export class Conversation {
     return this.now;
   }
 
-  /** The wire to a daemon that runs. */
+  /** The wire to a running daemon. */
   get wire(): Wire | undefined {
     return this.sidecar.wire;
   }
@@ -128,19 +127,19 @@ export class Conversation {
     return this.sidecar.pid;
   }
 
-  /** Has f told of every change; the result ends that. */
+  /** Calls f on every change; the result unsubscribes. */
   onChange(f: (model: Model) => void): () => void {
     this.listeners.add(f);
     return () => this.listeners.delete(f);
   }
 
-  /** Has f told of both voices' levels. */
+  /** Calls f with both voices' levels. */
   onLevel(f: (level: LevelParams) => void): () => void {
     this.levels.add(f);
     return () => this.levels.delete(f);
   }
 
-  /** Has f told of every attempt that the assistant is asked for. */
+  /** Calls f for every attempt that the assistant should answer. */
   onQuestion(f: (params: CopilotSendParams) => void): () => void {
     this.questions.add(f);
     return () => this.questions.delete(f);
@@ -198,7 +197,7 @@ export class Conversation {
     }
   }
 
-  /** A daemon runs: what the user wanted meanwhile is done, and after a crash the conversation begins again. */
+  /** The daemon is running: applies pending requests, and restarts the conversation after a crash. */
   private async resume(again: boolean): Promise<void> {
     try {
       if (again && this.wanted) {
@@ -231,7 +230,7 @@ export class Conversation {
       this.change({ is: 'transcript', params, at: this.clock.now() });
       const state = this.now.snapshot?.state;
       if (params.role === 'user' && params.final && state !== 'listening' && state !== 'idle') {
-        void this.fetchState(wire); // it waits for its turn, and no transition says so
+        void this.fetchState(wire); // queued; no transition reports that
       }
     });
     wire.on('agentvoice.caption', (params) => this.change({ is: 'caption', params }));
@@ -280,27 +279,27 @@ export class Conversation {
     try {
       this.change({ is: 'snapshot', snapshot: await wire.request('conversation/state') });
     } catch {
-      // the next transition says it
+      // the next transition reports it
     }
   }
 
-  /** After the window fell behind, has what was said and asked be as the daemon has it. */
+  /** After missed notifications, rebuilds the transcript and requests from the daemon's state. */
   private async rebuild(wire: Wire): Promise<void> {
     if (this.rebuilding) {
-      return; // what is asked for already is newer than what was missed
+      return; // a pending request is newer than what was missed
     }
     this.rebuilding = true;
     try {
       const transcript = await wire.request('conversation/transcript', {});
       this.change({ is: 'rebuilt', transcript, at: this.clock.now() });
     } catch {
-      // the daemon is gone: a new one has nothing to rebuild
+      // the daemon exited, and a new one has nothing to rebuild
     } finally {
       this.rebuilding = false;
     }
   }
 
-  /** How much of the answers was heard is told on request only. */
+  /** The daemon reports how much of the answers was heard only on request. */
   private async fetchHeard(wire: Wire): Promise<void> {
     const generation = ++this.fetched;
     try {
@@ -315,7 +314,7 @@ export class Conversation {
 
   // ---- what the user asks for
 
-  /** Has the daemon running, or nothing: the user was told why then. */
+  /** Starts the daemon if necessary; returns undefined after reporting why it cannot start. */
   private async daemon(): Promise<Wire | undefined> {
     try {
       const wire = await this.sidecar.start();
@@ -325,13 +324,13 @@ export class Conversation {
     }
   }
 
-  /** Starts a conversation. Each press is an attempt of its own: none is dead. */
+  /** Starts a conversation. Each press starts an attempt, so that a hanging start can be retried. */
   async start(takeOver = false): Promise<boolean> {
     if (isActive(this.now.snapshot)) {
       return true;
     }
     if (this.mutedBy === 'typed') {
-      await this.mute(false); // who presses Start wants to be heard
+      await this.mute(false); // pressing Start implies that the user wants to be heard
     }
     return this.launch(takeOver);
   }
@@ -348,7 +347,7 @@ export class Conversation {
       return false;
     }
     if (!this.wanted) {
-      return false; // it was ended before it began
+      return false; // cancelled before it started
     }
     try {
       await this.begin();
@@ -367,7 +366,7 @@ export class Conversation {
     }
     if (!(await this.assertMuted())) {
       this.change({ is: 'starting', starting: false });
-      return; // nobody who is muted is heard
+      return; // a muted user is not heard
     }
     this.offerTools();
     void this.offerWords();
@@ -390,7 +389,7 @@ export class Conversation {
     await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/interrupt', { source }) }));
   }
 
-  /** Pauses the conversation, or lets it go on. */
+  /** Pauses or resumes the conversation. */
   async togglePause(): Promise<void> {
     const paused = this.now.snapshot?.paused.conversation === true;
     await this.ask(async (wire) => {
@@ -399,7 +398,7 @@ export class Conversation {
     });
   }
 
-  /** Pauses the assistant's voice, or lets it go on. */
+  /** Pauses or resumes the assistant's voice. */
   async toggleSpeech(): Promise<void> {
     const paused = this.now.snapshot?.paused.voice === true;
     await this.ask(async (wire) => {
@@ -422,14 +421,14 @@ export class Conversation {
     }
   }
 
-  /** Mutes because the screen was locked. Who muted before stays the reason. */
+  /** Mutes because the screen was locked. An earlier reason takes precedence. */
   async muteForLock(): Promise<void> {
     if (this.mutedBy === undefined) {
       await this.mute(true, 'locked');
     }
   }
 
-  /** Has the daemon mute as wished; false where it refused. A daemon that does not run yet is told by initialize. */
+  /** Applies the mute setting to the daemon; false if it refused. A daemon that is not running yet gets it with initialize. */
   private async assertMuted(): Promise<boolean> {
     const wire = this.sidecar.wire;
     const mic = this.now.snapshot?.microphone;
@@ -461,7 +460,7 @@ export class Conversation {
     await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/commitTurn') }));
   }
 
-  /** Says something in writing; the id of its turn, empty while it waits for one, or nothing where it was refused. */
+  /** Submits a typed message; returns its turn id, empty while it is queued, or undefined if it was refused. */
   async say(text: string): Promise<string | undefined> {
     if (!(await this.converse())) {
       return undefined;
@@ -469,12 +468,12 @@ export class Conversation {
     return this.ask(async (wire) => (await wire.request('conversation/sendText', { text })).turnId);
   }
 
-  /** Reads a text aloud; the id of its turn, or nothing where it was refused. */
+  /** Reads a text aloud; returns its turn id, or undefined if it was refused. */
   async read(text: string): Promise<string | undefined> {
     return (await this.converse()) ? this.ask(async (wire) => (await wire.request('conversation/speak', { text, source: 'selection' })).turnId) : undefined;
   }
 
-  /** Reads an answer again, from a place in it on. What is being said stops for that. */
+  /** Reads an answer again from a position. Interrupts the current speech. */
   async readAnswer(text: string): Promise<void> {
     if (text.trim() === '' || !(await this.converse())) {
       return;
@@ -505,7 +504,7 @@ export class Conversation {
     return this.now.snapshot?.microphone.muted === true && (await this.launch(false)) && (await this.reached(isActive));
   }
 
-  /** Waits until the snapshot is as wanted, or until that will not be. */
+  /** Waits until the snapshot satisfies a condition or no longer can. */
   private reached(holds: (s: Model['snapshot']) => boolean): Promise<boolean> {
     return new Promise((resolve) => {
       const look = (m: Model): boolean => {
@@ -540,7 +539,7 @@ export class Conversation {
     }
   }
 
-  /** Settings that changed. The daemon says which it does not take. */
+  /** Sends changed settings. The daemon reports those that it rejects. */
   async configure(configuration: Configuration): Promise<void> {
     if (this.sidecar.wire !== undefined && Object.keys(configuration).length > 0) {
       await this.ask((wire) => wire.request('configuration/update', configuration));
@@ -551,7 +550,7 @@ export class Conversation {
     void this.sidecar.wire?.notify('copilot/tools', { tools: this.world.assistant.tools() }).catch(() => undefined);
   }
 
-  /** Has the daemon know the names of the workspace, as they are now. */
+  /** Sends the workspace's current names to the daemon. */
   async offerWords(): Promise<void> {
     const wire = this.sidecar.wire;
     if (wire === undefined || this.world.words === undefined) {
@@ -560,12 +559,12 @@ export class Conversation {
     try {
       await wire.notify('workspace/words', await this.world.words());
     } catch {
-      // names help, and nothing depends on them
+      // names are optional
     }
   }
 
-  /** Asks the daemon, which is started where it is not there. A refusal is shown. */
-  /** Opens the page that helps with the failure that is shown. */
+  /** Sends a request, starting the daemon if necessary. Shows a refusal. */
+  /** Opens the help page of the failure that is shown. */
   async openHelp(): Promise<void> {
     const code = this.now.problem?.code;
     if (code === undefined || this.now.problem?.hasHelp !== true) {
@@ -607,7 +606,7 @@ export class Conversation {
       }
       return;
     }
-    // The process died under a request: that is told by its own event.
+    // The process died during a request: its exit event reports that.
     this.world.log.warn(`a request had no answer: ${err instanceof Error ? err.message : String(err)}`);
     if (this.now.daemon === 'running') {
       const { t } = this.world;
@@ -615,7 +614,7 @@ export class Conversation {
     }
   }
 
-  /** Ends the daemon and starts it again. */
+  /** Restarts the daemon. */
   async restart(): Promise<void> {
     const again = this.wanted;
     await this.sidecar.stop();
@@ -628,7 +627,7 @@ export class Conversation {
     }
   }
 
-  /** Ends the daemon. */
+  /** Stops the daemon. */
   async close(): Promise<void> {
     this.wanted = false;
     await this.sidecar.stop();

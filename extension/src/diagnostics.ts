@@ -1,5 +1,5 @@
-// A report for a bug: what the daemon and the extension know, without words, paths
-// or secrets. It is opened for the user to read; whether it is saved is theirs.
+// A report for a bug: facts about the daemon and the extension, without words, paths or secrets. It opens for
+// review; the user decides whether to save it.
 
 import { readFile, rm } from 'node:fs/promises';
 import * as vscode from 'vscode';
@@ -29,12 +29,12 @@ export async function diagnosticsOf(w: Window): Promise<void> {
   await vscode.window.showTextDocument(document);
 }
 
-/** The kind of a remote window. Another name may be that of a machine. */
+/** The kind of a remote window. Other names are omitted, because they may identify a machine. */
 function remote(name: string | undefined): string {
   return name === undefined ? 'none' : ['ssh-remote', 'wsl', 'dev-container', 'attached-container', 'codespaces', 'tunnel'].includes(name) ? name : 'other';
 }
 
-/** The redacted journal. The daemon writes it to a file, which is not left behind. */
+/** The redacted journal. The daemon writes it to a temporary file, which is deleted. */
 async function journal(w: Window): Promise<unknown[]> {
   const wire = w.conversation.wire;
   try {
@@ -46,6 +46,6 @@ async function journal(w: Window): Promise<unknown[]> {
     await rm(written.path, { force: true });
     return text.split('\n').filter((line) => line.trim() !== '').map((line): unknown => JSON.parse(line));
   } catch {
-    return []; // there is none before the first conversation, or none is kept
+    return []; // no journal before the first conversation, or journals are disabled
   }
 }

@@ -1,5 +1,5 @@
-// What the editor does for a voice command. Each result says, in the user's language,
-// what kept it from that: it is said aloud.
+// Editor actions for voice commands. Each returns undefined or why it failed, in the user's language, to be
+// spoken.
 
 import * as vscode from 'vscode';
 import type { Model } from './model';
@@ -10,21 +10,21 @@ const t = vscode.l10n.t;
 
 const DONE: EditorCommandResult = {};
 
-/** How many files of one name are looked at. */
+/** Maximum number of files with one name that are examined. */
 const FILES = 16;
 
-/** Does what a voice command asks for. Nothing of it needs an approval: the user asked for exactly this. */
+/** Runs a voice command. It needs no approval, because the user asked for exactly this. */
 export async function editorCommand(params: EditorCommandParams, model: Model): Promise<EditorCommandResult> {
   switch (params.command) {
     case 'openSettings':
       return run('agentvoice.openSettings');
     case 'chooseMicrophone':
-      void vscode.commands.executeCommand('agentvoice.selectMicrophone'); // it ends when the user has chosen
+      void vscode.commands.executeCommand('agentvoice.selectMicrophone'); // resolves only when the user has chosen
       return DONE;
     case 'fixIt':
       return fixIt(model);
     case 'runTests':
-      void vscode.commands.executeCommand('testing.runAll'); // it ends with the tests
+      void vscode.commands.executeCommand('testing.runAll'); // resolves only when the tests end
       return DONE;
     case 'openFile':
       return openFile(params.names ?? []);
@@ -44,11 +44,11 @@ async function fixIt(model: Model): Promise<EditorCommandResult> {
   if (first === undefined) {
     return { problem: t('There is nothing I can fix.') };
   }
-  void vscode.commands.executeCommand(first.command); // it may ask the user something
+  void vscode.commands.executeCommand(first.command); // it may prompt the user
   return DONE;
 }
 
-/** What is done in the open file: that has the focus then. */
+/** Actions in the open file, which gets the focus. */
 async function inEditor({ command, number }: EditorCommandParams): Promise<EditorCommandResult> {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) {
@@ -88,7 +88,7 @@ async function goTo(document: vscode.TextDocument, line: number): Promise<Editor
   return DONE;
 }
 
-/** Opens the first of the names that is a file of the workspace. */
+/** Opens the first name that is a file of the workspace. */
 async function openFile(names: readonly string[]): Promise<EditorCommandResult> {
   for (const name of names) {
     const [, path = name, line] = /^(.*?)(?::(\d+))?$/.exec(name) ?? [];

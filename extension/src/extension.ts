@@ -1,10 +1,9 @@
-// What happens when the editor starts: names are registered, and nothing else.
-// The rest is loaded when it is used for the first time.
+// Activation registers names and nothing else. The rest loads on first use.
 
 import * as vscode from 'vscode';
 import type { Window } from './window';
 
-/** The commands, in the order of package.json; those that are not there are the panel's own. */
+/** The commands in the order of package.json; commands missing there are internal to the panel. */
 export const COMMANDS = [
   'start', 'end', 'toggle', 'takeOver', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'pause', 'pauseSpeech', 'sendNow', 'type', 'retry',
   'repeat', 'approve', 'reject', 'readSelection', 'readFromHere', 'selectMicrophone', 'selectSpeaker', 'selectModel', 'selectTools', 'installLocalVoice', 'setUpScreenReader',
@@ -38,7 +37,7 @@ export function activate(context: vscode.ExtensionContext): void {
     log,
     status,
     vscode.window.registerWebviewViewProvider('agentvoice.panel', { resolveWebviewView: (view) => opened().fill(view) }, {
-      webviewOptions: { retainContextWhenHidden: true }, // so that a label is there at once when the panel is shown again
+      webviewOptions: { retainContextWhenHidden: true }, // so that the panel shows its state immediately when it reappears
     }),
     ...COMMANDS.map((name) => vscode.commands.registerCommand(`agentvoice.${name}`, (...args: unknown[]) => opened().run(name, args))),
     participant(opened),
@@ -46,7 +45,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.lm.registerTool<{ question?: unknown }>('agentvoice_ask', aloud((input, token) => opened().aloud.ask(input.question, token))),
   );
   if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
-    setImmediate(() => opened().listenForPhrase()); // the user wants this one to be there before the first use
+    setImmediate(() => opened().listenForPhrase()); // activation by phrase must work before the first use
   }
   log.info(`activated in ${(performance.now() - began).toFixed(1)} ms`);
 }
@@ -58,7 +57,7 @@ function participant(opened: () => Window): vscode.Disposable {
   return p;
 }
 
-/** A tool for other agents. It declares no confirmation, so no dialog opens for it. */
+/** A tool for other agents. It declares no confirmation, so that no dialog opens. */
 function aloud<T>(run: (input: T, token: vscode.CancellationToken) => Promise<string>): vscode.LanguageModelTool<T> {
   return {
     invoke: async ({ input }, token) => new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(await run(input, token))]),

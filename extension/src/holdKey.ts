@@ -1,10 +1,9 @@
-// A key that is held. The editor tells an extension that a key went down, again
-// and again while it is held, and never that it went up: so it is up when the
-// repetitions stop.
+// Hold-to-talk key. The editor reports repeated key presses while a key is held, but no release, so the key
+// counts as released when the repeats stop.
 
-/** Until the first repetition, in milliseconds: what systems let pass at most. */
+/** Longest delay before the first repeat, in milliseconds. */
 const FIRST = 1_000;
-/** Between two repetitions, in milliseconds. */
+/** Longest interval between two repeats, in milliseconds. */
 const NEXT = 250;
 
 export class HoldKey {
@@ -19,7 +18,7 @@ export class HoldKey {
     },
   ) {}
 
-  /** The key went down, or is still down. */
+  /** The key was pressed or repeats. */
   pressed(): void {
     if (this.stop === undefined) {
       this.repeats = 0;
@@ -31,7 +30,7 @@ export class HoldKey {
     this.stop = this.after(this.repeats === 0 ? FIRST : NEXT, () => this.release());
   }
 
-  /** The key is up. */
+  /** The key was released. */
   release(): void {
     if (this.stop !== undefined) {
       this.stop();

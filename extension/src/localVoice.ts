@@ -1,5 +1,5 @@
-// Installs models that hear and speak on this machine: the daemon lists and downloads
-// them, the user chooses, accepts the licences, and can cancel.
+// Installs local speech models: the daemon lists and downloads them; the user selects them, accepts their
+// licences and can cancel.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import type { Window } from './window';
 
 const t = vscode.l10n.t;
 
-/** What can be installed, as `models list --json` prints it. */
+/** The installable models, as printed by `models list --json`. */
 export interface Listed {
   readonly name: string;
   readonly title?: string;
@@ -29,7 +29,7 @@ interface Catalogue {
   readonly models: readonly Listed[];
 }
 
-/** A line of `models install --json`. */
+/** A line of output from `models install --json`. */
 interface Line {
   readonly event: 'licence' | 'progress' | 'note' | 'installed' | 'failed';
   readonly name: string;
@@ -38,7 +38,7 @@ interface Line {
   readonly message?: string;
 }
 
-/** How an installation ended. */
+/** The outcome of an installation. */
 export type Outcome = { readonly is: 'installed' | 'cancelled' } | { readonly is: 'failed'; readonly message: string };
 
 export async function installLocalVoice(w: Window): Promise<void> {
@@ -61,7 +61,7 @@ async function list(program: Program): Promise<Catalogue> {
   return JSON.parse(await run(program.path, ['models', 'list', '--json', '--language', language], program.env)) as Catalogue;
 }
 
-/** The models that the user wants, with the engine before them where it is missing. */
+/** The models that the user selected, preceded by the engine if it is missing. */
 async function choose(all: Catalogue): Promise<readonly Listed[] | undefined> {
   const items = all.models.filter((m) => m.installable || m.installed).map((model) => ({
     label: model.installed ? `$(check) ${model.name}` : model.name,
@@ -87,7 +87,7 @@ function size(bytes: number | undefined): string {
   return bytes === undefined || bytes === 0 ? '' : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 }
 
-/** Nothing is downloaded before the user has seen the licences and accepted them. */
+/** Nothing is downloaded until the user has seen and accepted the licences. */
 async function accepted(wanted: readonly Listed[]): Promise<boolean> {
   const accept = t('Accept and Install');
   const read = t('Open Licences');
@@ -105,7 +105,7 @@ async function accepted(wanted: readonly Listed[]): Promise<boolean> {
   }
 }
 
-/** Has the daemon download, and shows how far it is. */
+/** Downloads with the daemon and shows the progress. */
 function download(program: Program, wanted: readonly Listed[], w: Window): Thenable<Outcome> {
   const names = wanted.map((m) => m.name);
   const options = { location: vscode.ProgressLocation.Notification, title: t('Installing local voice'), cancellable: true };
@@ -134,7 +134,7 @@ function download(program: Program, wanted: readonly Listed[], w: Window): Thena
   }));
 }
 
-/** Meter makes steps of one progress bar, in percent, from how far each model is. */
+/** Meter converts the progress of each model into increments of one progress bar, in percent. */
 export class Meter {
   private readonly total: number;
   private readonly done = new Map<string, number>();
@@ -154,7 +154,7 @@ export class Meter {
   }
 }
 
-/** A daemon that runs uses what was installed once it was started again. A conversation is not ended for that. */
+/** A running daemon uses the new models after a restart. Do not end a conversation for that. */
 async function tell(w: Window, outcome: Outcome): Promise<void> {
   if (outcome.is === 'cancelled') {
     void vscode.window.showInformationMessage(t('The installation was stopped. The next one continues where it was.'));

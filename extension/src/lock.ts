@@ -1,13 +1,13 @@
-// Tells when the screen is locked, for as long as it is wanted. The editor does not
-// say, so the system is asked: by its own signal where there is one.
+// Reports screen locks while watched. The editor has no API for that, so this asks the system: by its signal
+// if it has one, or by polling.
 
 import { execFile, spawn } from 'node:child_process';
 import type { Log } from './daemon/sidecar';
 
-/** How often a system without a signal is asked, in milliseconds. */
+/** Poll interval for systems without a signal, in milliseconds. */
 const INTERVAL = 5_000;
 
-/** Reads what `gdbus monitor` prints of the login manager and the screen savers; undefined where a line says nothing about locks. */
+/** Parses the output of `gdbus monitor` for the login manager and screen savers; undefined if a line is not about locks. */
 export function lockOf(line: string): boolean | undefined {
   const hint = /'LockedHint': <(true|false)>/.exec(line)?.[1];
   const saver = /ScreenSaver\.ActiveChanged \((true|false),?\)/.exec(line)?.[1];
@@ -23,10 +23,10 @@ interface Question {
   readonly locked: RegExp;
 }
 
-/** Where there is no signal: these are asked again and again. */
+/** Commands to poll if there is no signal. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
   darwin: { command: '/usr/sbin/ioreg', args: ['-n', 'Root', '-d1'], locked: /"CGSSessionScreenIsLocked"\s*=\s*Yes/ },
-  // The program that draws the lock screen runs while it is there.
+  // The program that draws the lock screen runs only while the screen is locked.
   win32: { command: 'tasklist.exe', args: ['/FI', 'IMAGENAME eq LogonUI.exe', '/NH'], locked: /LogonUI\.exe/i },
 };
 
@@ -36,14 +36,14 @@ const call = (bus: string, dest: string, path: string, ...method: string[]): Que
   locked: /^\((<true>|true),\)/,
 });
 
-/** Signals tell of changes only. These are asked once, for a screen that is locked already. */
+/** Signals report only changes. These commands run once, to detect a screen that is already locked. */
 const FIRST: readonly Question[] = [
   call('--system', 'org.freedesktop.login1', '/org/freedesktop/login1/session/auto', 'org.freedesktop.DBus.Properties.Get', 'org.freedesktop.login1.Session', 'LockedHint'),
   call('--session', 'org.freedesktop.ScreenSaver', '/org/freedesktop/ScreenSaver', 'org.freedesktop.ScreenSaver.GetActive'),
   call('--session', 'org.gnome.ScreenSaver', '/org/gnome/ScreenSaver', 'org.gnome.ScreenSaver.GetActive'),
 ];
 
-/** Has f told when the screen is locked and unlocked; the result ends that. Where the system cannot say it is never told. */
+/** Calls f when the screen is locked and unlocked; the result stops the watch. On systems without support, f is never called. */
 export function watchLock(f: (locked: boolean) => void, log: Log, os: string = process.platform): () => void {
   let stopped = false;
   const tell = (locked: boolean): void => {

@@ -1,6 +1,5 @@
-// What the window knows of its conversation: the daemon's last snapshot, and what
-// its notifications brought since. It is a value, replaced by reduce and by nothing
-// else; all that is shown is made from it by present.
+// The window's knowledge of its conversation: the daemon's last snapshot and the notifications since. It is
+// immutable; only reduce creates a new one, and present renders it.
 
 import {
   ERRORS,
@@ -24,10 +23,10 @@ import {
   type TurnParams,
 } from './protocol.gen';
 
-/** How the daemon's process stands. */
+/** State of the daemon's process. */
 export type DaemonPhase = 'off' | 'starting' | 'running' | 'restarting' | 'failed';
 
-/** ProblemCode names a failure: one of the daemon's, or one that the extension sees by itself. */
+/** ProblemCode identifies a failure, reported by the daemon or detected by the extension. */
 export type ProblemCode =
   | ErrorCode
   | 'daemonMissing'
@@ -39,15 +38,15 @@ export type ProblemCode =
   | 'noSelection'
   | 'unexpected';
 
-/** Problem is a failure that is shown to the user, with its cause first. */
+/** Problem is a failure to show to the user, root cause first. */
 export interface Problem {
   readonly code: ProblemCode;
   readonly message: string;
   readonly remediation: string;
   readonly retryable: boolean;
-  /** the daemon knows a page that helps */
+  /** the daemon offers a help page */
   readonly hasHelp?: boolean | undefined;
-  /** more general failures that followed from it, newest last */
+  /** less specific failures that followed from it, newest last */
   readonly then: readonly string[];
 }
 
@@ -55,31 +54,31 @@ export interface Problem {
 export interface Line {
   readonly id: number;
   readonly kind: 'speech' | 'tool' | 'divider';
-  /** which of the daemon's conversations it belongs to: turn ids restart in each */
+  /** the conversation that it belongs to: turn ids restart in each */
   readonly conversation: number;
   readonly turnId: string;
   readonly role: Role;
   readonly text: string;
   readonly final: boolean;
-  /** of words: the seq of the transcript that they are from */
+  /** of words: the seq of their transcript */
   readonly seq?: number;
-  /** of the user's words: what was recognised, where names in it were corrected */
+  /** of the user's words: the original transcript, if names were corrected */
   readonly recognised?: string;
-  /** of an answer: how many characters of it were heard; undefined while nobody has said */
+  /** of an answer: the number of characters heard; undefined until reported */
   readonly heardChars?: number;
-  /** of an answer: it was interrupted */
+  /** of an answer: interrupted by the user */
   readonly cutOff?: boolean;
   /** of a question: why it was not answered */
   readonly failed?: ErrorCode;
   /** of a tool call */
   readonly call?: Call;
-  /** of a tool call: the answer that asked for it, and how much of its text was there, in UTF-16 units */
+  /** of a tool call: the answer that requested it, and the length of its text at that time, in UTF-16 units */
   readonly within?: { readonly line: number; readonly at: number };
-  /** when it was first seen, milliseconds since the epoch */
+  /** when it first appeared, in milliseconds since the epoch */
   readonly at: number;
 }
 
-/** Call is a tool call, with its input as the daemon would have it run. */
+/** Call is a tool call with the input that would run. */
 export interface Call {
   readonly callId: string;
   readonly name: string;
@@ -87,43 +86,43 @@ export interface Call {
   readonly input?: unknown;
   readonly question?: string;
   readonly destructive: boolean;
-  /** texts of the input that would be run */
+  /** executable texts of the input */
   readonly commands?: readonly string[];
-  /** nothing that is said allows it */
+  /** cannot be approved by voice */
   readonly click?: boolean;
 }
 
-/** Caption is the segment that is being spoken, and where it is in the transcript. */
+/** Caption is the segment being spoken, and its position in the transcript. */
 export interface Caption extends CaptionParams {
-  /** id of the line that holds it; undefined for what is no part of an answer, such as a notice */
+  /** id of its line; undefined for text outside of answers, such as a notice */
   readonly line?: number;
-  /** where it begins in that line's text, in UTF-16 units */
+  /** its start in that line's text, in UTF-16 units */
   readonly start?: number;
 }
 
 export interface Model {
   readonly daemon: DaemonPhase;
-  /** how often the daemon was started again since the user last started it */
+  /** restarts since the user last started the daemon */
   readonly restarts: number;
   readonly capabilities: ServerCapabilities;
   readonly snapshot: Snapshot | undefined;
-  /** the user wants a conversation and the daemon has not begun it yet */
+  /** a conversation was requested but has not started yet */
   readonly starting: boolean;
-  /** counts the conversations of this window */
+  /** numbers the conversations of this window */
   readonly conversation: number;
   readonly lines: readonly Line[];
   readonly nextLine: number;
-  /** the seq of the last words that the user cleared: they do not come back */
+  /** the seq of the last cleared words, which stay cleared */
   readonly clearedSeq: number;
-  /** ids of the turns that began and did not end */
+  /** ids of unfinished turns */
   readonly openTurns: ReadonlySet<string>;
   readonly caption: Caption | undefined;
-  /** the call that waits for a yes or no */
+  /** the call that awaits approval */
   readonly approval: Call | undefined;
   readonly problem: Problem | undefined;
   readonly notice: NotificationParams | undefined;
   readonly session: SessionParams | undefined;
-  /** the key to talk is held */
+  /** the push-to-talk key is held */
   readonly held: boolean;
   readonly canRetry: boolean;
 }
@@ -148,7 +147,7 @@ export const START: Model = {
   canRetry: false,
 };
 
-/** What changes the model. The first group is the daemon's notifications. */
+/** Actions that change the model. The first group is the daemon's notifications. */
 export type Change =
   | { readonly is: 'state'; readonly params: StateParams }
   | { readonly is: 'turn'; readonly params: TurnParams }
@@ -163,7 +162,7 @@ export type Change =
   | { readonly is: 'notification'; readonly params: NotificationParams }
   | { readonly is: 'microphone'; readonly params: Microphone }
   | { readonly is: 'error'; readonly params: ErrorParams }
-  // the rest is the window's own
+  // the others come from the window
   | { readonly is: 'snapshot'; readonly snapshot: Snapshot }
   | { readonly is: 'daemon'; readonly phase: DaemonPhase; readonly restarts?: number }
   | { readonly is: 'attached'; readonly snapshot: Snapshot; readonly capabilities: ServerCapabilities; readonly at: number; readonly divider?: string }
@@ -175,21 +174,21 @@ export type Change =
   | { readonly is: 'clear' }
   | { readonly is: 'restored'; readonly lines: readonly Line[]; readonly clearedSeq: number };
 
-/** How many entries of the transcript are kept. */
+/** Maximum number of transcript entries. */
 const KEPT = 400;
 
-/** Whether there is a conversation that works. One that failed can be restarted. */
+/** Whether a conversation is running. A failed one can be restarted. */
 export function isActive(snapshot: Snapshot | undefined): boolean {
   return snapshot !== undefined && snapshot.state !== 'idle' && snapshot.state !== 'terminating' && snapshot.state !== 'faulted';
 }
 
-/** Whether the user can be heard now, or in a moment. */
+/** Whether the microphone is open or about to open. */
 export function mayHear(m: Model): boolean {
   const mic = m.snapshot?.microphone;
   return m.starting || isActive(m.snapshot) || mic?.open === true || mic?.wake === true;
 }
 
-/** Codes that say only that something failed. They do not hide a cause that was named before them. */
+/** Unspecific failures. They do not replace a more specific cause shown before. */
 const GENERAL: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'internalError',
   'startTimeout',
@@ -206,7 +205,7 @@ const GENERAL: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'unexpected',
 ]);
 
-/** Those of them that are of what every conversation needs: no answer that failed before is their cause. */
+/** Unspecific failures of parts that every conversation needs, so an earlier failed answer is not their cause. */
 const MACHINERY: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'startTimeout',
   'suspendTimeout',
@@ -279,7 +278,7 @@ export function reduce(m: Model, change: Change): Model {
   }
 }
 
-/** What is said about a failure is shown as one, with what helps. */
+/** Merges everything known about a failure into one problem with its remedies. */
 function noticed(m: Model, p: NotificationParams): Model {
   if (p.snapshot !== undefined) {
     return resynced(m, p.snapshot);
@@ -287,12 +286,12 @@ function noticed(m: Model, p: NotificationParams): Model {
   if (p.code === undefined || p.severity === 'info') {
     return { ...m, notice: p };
   }
-  const known = m.problem?.code === p.code ? m.problem : undefined; // of agentvoice.error, which says more
+  const known = m.problem?.code === p.code ? m.problem : undefined; // from agentvoice.error, which has more details
   const problem = { code: p.code, message: known?.message ?? p.message, remediation: known?.remediation ?? '', retryable: ERRORS[p.code].retryable };
   return { ...m, problem: withProblem(m.problem, problem) };
 }
 
-/** The window fell behind: what the snapshot contradicts is over. The words follow with 'rebuilt'. */
+/** The window missed notifications: drops what contradicts the snapshot. 'rebuilt' restores the text. */
 function resynced(m: Model, snapshot: Snapshot): Model {
   const over = !isActive(snapshot);
   const pending = snapshot.metadata.pendingActions ?? [];
@@ -308,20 +307,20 @@ function resynced(m: Model, snapshot: Snapshot): Model {
   };
 }
 
-/** Whether the lines have the words that a transcript continues. */
+/** Whether the lines hold the words that a transcript continues. */
 export function hasContinued(m: Model, p: TranscriptParams): boolean {
   return p.after === undefined || m.lines.some((l) => l.seq === p.after && l.conversation === m.conversation);
 }
 
-/** The lines of the live conversation as the daemon has them: after the window fell behind. */
+/** Rebuilds the live conversation's lines from the daemon's state after the window missed notifications. */
 function rebuilt(m: Model, { entries, tools }: TranscriptResult, at: number): Model {
   const known = m.lines.filter((l) => l.kind === 'speech' && l.conversation === m.conversation);
   const last = Math.max(0, ...known.map((l) => l.seq ?? 0));
-  // Turn ids restart in each conversation, so an unknown id is a new turn.
+  // Turn ids restart with each conversation, so an unknown id is a new turn.
   const another = known.length > 0 && entries.every((e) => e.seq > last) && entries.some((e) => e.turnId === known[0]?.turnId);
   let next: Model = another ? { ...m, conversation: m.conversation + 1, lines: m.lines.map((l) => (l.final ? l : { ...l, final: true })) } : m;
   const taken = new Set<number>();
-  let place = another || known.length === 0 ? next.lines.length : 0; // where a line goes that is new
+  let place = another || known.length === 0 ? next.lines.length : 0; // insertion index for new lines
   for (const e of entries.filter((e) => e.seq > m.clearedSeq)) {
     const i = next.lines.findIndex(
       (l) =>
@@ -343,7 +342,7 @@ function rebuilt(m: Model, { entries, tools }: TranscriptResult, at: number): Mo
       place = i + 1;
     }
   }
-  // Words that the daemon does not have were taken back.
+  // Words that the daemon does not have were retracted.
   next = { ...next, lines: next.lines.filter((l) => l.kind !== 'speech' || l.final || l.conversation !== next.conversation || taken.has(l.id)) };
   for (const call of tools ?? []) {
     next = called(next, call, at);
@@ -351,7 +350,7 @@ function rebuilt(m: Model, { entries, tools }: TranscriptResult, at: number): Mo
   return { ...next, lines: next.lines.slice(-KEPT) };
 }
 
-/** What is not true any more when the daemon is gone. */
+/** Clears state that is invalid once the daemon is gone. */
 const GONE = {
   snapshot: undefined,
   session: undefined,
@@ -371,13 +370,13 @@ function attached(m: Model, c: Change & { is: 'attached' }): Model {
     capabilities: c.capabilities,
     conversation: m.conversation + 1,
     clearedSeq: 0,
-    // What was under way when the daemon went will not go on.
+    // Work in progress ended with the daemon.
     lines: m.lines.map((l) => (l.final ? l : { ...l, final: true, cutOff: l.role === 'assistant' })),
   };
   return c.divider !== undefined && m.lines.length > 0 ? divided(next, c.divider, c.at) : next;
 }
 
-/** An answer to a request may come behind the notification of a later step. */
+/** The response to a request may arrive after the notification of a later step. */
 function newer(now: Snapshot | undefined, then: Snapshot): Snapshot {
   if (now === undefined) {
     return then;
@@ -393,7 +392,7 @@ function newerMicrophone(now: Microphone, then: Microphone): Microphone {
   return now.seq > then.seq ? now : then;
 }
 
-/** A microphone of which no daemon has said anything yet. */
+/** The microphone before the first report of a daemon. */
 const UNKNOWN: Microphone = { open: false, muted: false, wake: false, mode: 'automatic', seq: -1 };
 
 function moved(m: Model, p: StateParams): Model {
@@ -406,7 +405,7 @@ function moved(m: Model, p: StateParams): Model {
     localizedLabel,
     queue,
     seq,
-    paused: before?.paused ?? { conversation: false, voice: false }, // a change of it follows
+    paused: before?.paused ?? { conversation: false, voice: false }, // a notification of a change follows
     metadata: {
       sessionId: p.metadata.sessionId ?? before?.metadata.sessionId ?? '',
       ...(p.metadata.reason === undefined ? {} : { reason: p.metadata.reason }),
@@ -425,25 +424,24 @@ function moved(m: Model, p: StateParams): Model {
     ...m,
     snapshot,
     conversation: begins ? m.conversation + 1 : m.conversation,
-    starting: false, // any transition answers a start
+    starting: false, // any transition ends a pending start
     caption: state === 'speaking' || state === 'interrupted' ? m.caption : undefined,
     approval: over ? undefined : m.approval,
     held: over ? false : m.held,
     canRetry: over ? false : m.canRetry,
     lines: state === 'idle' && m.lines.some((l) => !l.final) ? m.lines.map((l) => (l.final ? l : { ...l, final: true })) : m.lines,
     notice: begins ? undefined : m.notice,
-    // A conversation that works is the end of what kept it from working; a
-    // failed answer is shown until the next question.
+    // A working conversation resolves what prevented it; a failed answer stays until the next question.
     problem: works(state, p.cause, m.problem) ? undefined : interrupts(p) ? cleared(m.problem) : m.problem,
   };
 }
 
-/** Whether something else keeps the conversation from going on: that is shown, and no longer why the last answer failed. */
+/** Whether a different problem blocks the conversation: it replaces the one of the last failed answer. */
 function interrupts(p: StateParams): boolean {
   return p.state === 'suspended' && p.metadata.reason !== 'user';
 }
 
-/** Whether a transition shows that what the problem kept from working works again. */
+/** Whether a transition shows that the problem is resolved. */
 function works(state: Snapshot['state'], cause: string, problem: Problem | undefined): boolean {
   return (state === 'listening' && cause === 'audio.ready' && problem?.code.startsWith('copilot') !== true)
     || (cause === 'device.restored' && problem?.code === 'deviceLost');
@@ -456,7 +454,7 @@ function turned(m: Model, p: TurnParams): Model {
   const openTurns = new Set(m.openTurns);
   openTurns.delete(p.turnId);
   const failed = p.outcome === 'failed';
-  // What was said meanwhile waits for its own turn, though it came in this one.
+  // Words spoken meanwhile wait for their own turn, although they arrived in this one.
   const question = m.lines.find((l) => l.turnId === p.turnId && l.conversation === m.conversation && l.kind === 'speech' && l.role === 'user');
   const lines = m.lines.map((l): Line => {
     if (l.turnId !== p.turnId || l.conversation !== m.conversation || l.kind !== 'speech') {
@@ -466,7 +464,7 @@ function turned(m: Model, p: TurnParams): Model {
       const cut = p.event === 'turn-interrupted' || p.outcome === 'interrupted';
       return cut ? { ...l, final: true, cutOff: true } : l.final ? l : { ...l, final: true };
     }
-    // Words that are still coming are of what comes next.
+    // Interim words belong to the next turn.
     return failed && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : l;
   });
   if (p.outcome === 'answered') {
@@ -475,7 +473,7 @@ function turned(m: Model, p: TurnParams): Model {
   return { ...m, lines, openTurns, canRetry: failed || m.canRetry };
 }
 
-/** A turn without words of its own asks again what failed last: that is answered now. */
+/** A turn without words of its own repeats the failed question, which is now answered. */
 function retried(lines: readonly Line[], conversation: number): readonly Line[] {
   const i = lines.findLastIndex((l) => l.kind === 'speech' && l.role === 'user' && l.conversation === conversation);
   const line = lines[i];
@@ -486,12 +484,12 @@ function retried(lines: readonly Line[], conversation: number): readonly Line[] 
   return lines.with(i, answered);
 }
 
-/** Whether an answer shows that the problem is over, such as that of a spent quota. One of a tool or a voice says what is missing in that answer. */
+/** Whether an answer shows that the problem is resolved, such as an exhausted quota. A tool or voice problem describes what that answer lacks, so it stays. */
 function keptFromAnswer(problem: Problem | undefined): boolean {
   return problem !== undefined && /^(copilot|answer|rateLimited)/.test(problem.code);
 }
 
-/** The problem of an answer is over with the next question; one of the machinery stays until it works. */
+/** The next question clears an answer's problem; an infrastructure problem stays until the part works. */
 function cleared(problem: Problem | undefined): Problem | undefined {
   return problem !== undefined && ofAnswer(problem.code) ? undefined : problem;
 }
@@ -501,14 +499,14 @@ function ofAnswer(code: ProblemCode): boolean {
 }
 
 function said(m: Model, p: TranscriptParams, at: number): Model {
-  // Words that interrupt belong to the turn that they interrupt until they are
-  // known to be a question: there is one microphone, so it is the same line.
+  // Interrupting words stay in the interrupted turn until they prove to be a question. With one microphone,
+  // they are the same line.
   const i = m.lines.findLastIndex(
     (l) => l.kind === 'speech' && l.conversation === m.conversation && (l.turnId === p.turnId || p.role === 'user') && l.role === p.role && !l.final,
   );
   const old = m.lines[i];
   if (p.after !== undefined) {
-    // Only the new text: without what it continues the daemon is asked for all.
+    // The notification has only the new text: if its predecessor is missing, request all of it.
     return old?.seq === p.after ? { ...m, lines: m.lines.with(i, { ...old, text: old.text + p.text, seq: p.seq }) } : m;
   }
   if (old !== undefined) {
@@ -518,7 +516,7 @@ function said(m: Model, p: TranscriptParams, at: number): Model {
     (l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && l.text === p.text,
   );
   if (known >= 0) {
-    return m; // the end of an answer whose turn was over before
+    return m; // the end of an answer whose turn already ended
   }
   return added(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at, ...recognised(p) });
 }
@@ -552,7 +550,7 @@ function captioned(m: Model, p: CaptionParams): Caption {
   const answers = m.lines.filter((l) => l.kind === 'speech' && l.role === 'assistant' && l.conversation === m.conversation);
   const behind = before?.turnId === p.turnId ? before : undefined;
   const ofTurn = answers.filter((l) => l.turnId === p.turnId && l.id >= (behind?.line ?? 0));
-  // An answer that is repeated is spoken in a turn of its own.
+  // A repeated answer is spoken in a turn of its own.
   for (const l of [...ofTurn, ...answers.toReversed()]) {
     const from = behind?.line === l.id ? (behind.start ?? 0) + behind.text.trimEnd().length : 0;
     const at = l.text.indexOf(words, from);
@@ -599,7 +597,7 @@ function added(m: Model, line: Omit<Line, 'id' | 'conversation'>): Model {
   return { ...m, lines: lines.slice(-KEPT), nextLine: m.nextLine + 1 };
 }
 
-/** The cause stays in front: what only says that something failed is put behind it. */
+/** Keeps the root cause in front and appends less specific failures. */
 function withProblem(before: Problem | undefined, now: Omit<Problem, 'then'>): Problem {
   if (before !== undefined && before.code === now.code) {
     return { ...before, ...helped(now), message: now.message, remediation: now.remediation };

@@ -1,5 +1,5 @@
-// The view in the side bar: it gives the page its frame, sends it views as the
-// model changes, and passes on what the user does there.
+// The view in the side bar: provides the page's frame, sends it views as the model changes, and forwards the
+// user's actions.
 
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
@@ -9,20 +9,20 @@ import type { ShownLine, View } from './view';
 /** The id of the view in package.json. */
 export const PANEL = 'agentvoice.panel';
 
-/** Feed is where the page's contents come from. */
+/** Feed provides the page's contents. */
 export interface Feed {
   init(): ToPage & { type: 'init' };
   view(): View;
-  /** All lines; one that did not change is the same value. */
+  /** All lines; unchanged lines keep their identity. */
   lines(): readonly ShownLine[];
-  /** Has f called when view or lines may be others. */
+  /** Registers f for possible changes of the view or lines. */
   onChange(f: () => void): () => void;
   onLevel(f: (input: number, output: number) => void): () => void;
-  /** The user did something on the page. */
+  /** An action of the user on the page. */
   received(message: Exclude<FromPage, { type: 'ready' }>): void;
 }
 
-/** Page sends to one page what it does not have yet. */
+/** Page sends a page what it does not have yet. */
 export class Page {
   private sentLines = new Map<number, ShownLine>();
   private sentView = '';
@@ -34,7 +34,7 @@ export class Page {
     private readonly feed: Feed,
   ) {}
 
-  /** The page was loaded, for the first time or again: it has nothing. */
+  /** The page was loaded or reloaded, and is empty. */
   loaded(): void {
     this.ready = true;
     this.sentLines = new Map();
@@ -43,7 +43,7 @@ export class Page {
     this.flush();
   }
 
-  /** Something changed. What one message of the daemon changes is sent at once. */
+  /** Something changed. Changes caused by one message of the daemon are sent together. */
   changed(): void {
     if (this.ready && !this.scheduled) {
       this.scheduled = true;
@@ -65,7 +65,7 @@ export class Page {
     const lines = this.feed.lines();
     const fresh = lines.filter((l) => this.sentLines.get(l.id) !== l);
     const first = lines.findIndex((l) => !this.sentLines.has(l.id));
-    const between = first >= 0 && lines.slice(first).some((l) => this.sentLines.has(l.id)); // what was cleared or missed comes back
+    const between = first >= 0 && lines.slice(first).some((l) => this.sentLines.has(l.id)); // cleared or missed lines reappeared
     const gone = this.sentLines.size + fresh.filter((l) => !this.sentLines.has(l.id)).length !== lines.length;
     const text = JSON.stringify(view);
     if (text === this.sentView && fresh.length === 0 && !gone) {
@@ -77,7 +77,7 @@ export class Page {
   }
 }
 
-/** What the page may load: its own style and script, and nothing else. */
+/** Content security policy: only the page's own style and script. */
 export function html(nonce: string, source: string, script: string, style: string, title: string): string {
   const policy = [
     "default-src 'none'",
@@ -100,7 +100,7 @@ export function html(nonce: string, source: string, script: string, style: strin
 `;
 }
 
-/** Fills a view with the panel's page; the result takes it apart. */
+/** Fills a view with the panel's page; the result disposes of it. */
 export function fill(view: vscode.WebviewView, extensionUri: vscode.Uri, feed: Feed): vscode.Disposable {
   const { webview } = view;
   const dist = vscode.Uri.joinPath(extensionUri, 'dist');

@@ -1,9 +1,9 @@
-// What the extension and the panel's page say to each other.
+// Messages between the extension and the panel's page.
 
 import type { PanelCommand } from './remedies';
 import type { ContextKey, ShownLine, View } from './view';
 
-/** Strings are the words of the page that do not depend on the state. */
+/** Strings are the page's state-independent texts. */
 export type Strings = Readonly<Record<keyof ReturnType<typeof import('./strings').strings>, string>>;
 
 /** To the page. */
@@ -12,9 +12,9 @@ export type ToPage =
   | {
       readonly type: 'view';
       readonly view: View;
-      /** those that are new or changed */
+      /** new and changed lines */
       readonly lines: readonly ShownLine[];
-      /** ids of all lines in their order, where some are gone, or new ones stand between others */
+      /** ids of all lines in order, if lines were removed or inserted */
       readonly keep?: readonly number[];
     }
   | { readonly type: 'level'; readonly input: number; readonly output: number };
@@ -22,7 +22,7 @@ export type ToPage =
 /** From the page. */
 export type FromPage =
   | { readonly type: 'ready' }
-  /** VS Code works with a screen reader */
+  /** VS Code runs with a screen reader */
   | { readonly type: 'screenReader' }
   | { readonly type: 'run'; readonly command: PanelCommand }
   | { readonly type: 'say'; readonly text: string }
@@ -33,7 +33,7 @@ export type FromPage =
   /** a file of the workspace, as PATH or PATH:LINE */
   | { readonly type: 'open'; readonly file: string }
   | { readonly type: 'copy'; readonly text: string }
-  /** puts code where the cursor is */
+  /** inserts code at the cursor */
   | { readonly type: 'insert'; readonly text: string; readonly language: string }
-  /** reads an answer aloud from a place in it on */
+  /** reads an answer aloud from a position */
   | { readonly type: 'read'; readonly text: string };

@@ -1,21 +1,21 @@
-// The transcript in the order in which it happened. The daemon has an answer as one
-// text, however many tools were called in it: here it is cut where each call came.
+// The transcript in chronological order. The daemon sends an answer as one text, however many tools it
+// called; this splits it where each call happened.
 
 import type { Line } from './model';
 
-/** Part is a line, or what of an answer came between two calls. */
+/** Part is a line, or the part of an answer between two calls. */
 export interface Part {
   readonly line: Line;
-  /** that of the line for its first part */
+  /** the line's id for its first part */
   readonly id: number;
-  /** where it begins and ends in the line's text, in UTF-16 units */
+  /** its range in the line's text, in UTF-16 units */
   readonly from: number;
   readonly to: number;
-  /** nothing of the line follows */
+  /** the last part of the line */
   readonly last: boolean;
 }
 
-/** Ids of parts are between those of lines; more parts than that are shown as one. */
+/** Ids of parts lie between those of lines; a longer answer shows its remaining parts as one. */
 const MOST = 1000;
 
 const known = new WeakMap<readonly Line[], Part[]>();
@@ -31,7 +31,7 @@ export function inOrder(lines: readonly Line[]): readonly Part[] {
   for (const { within } of lines) {
     const text = within === undefined ? '' : (answers.get(within.line)?.text ?? '');
     const at = cuts.get(within?.line ?? 0) ?? [];
-    // What follows a call begins a paragraph; a call behind all that was said cuts nothing.
+    // Text after a call starts a paragraph; a call after all text does not split it.
     if (within !== undefined && at.length < MOST - 1 && text.slice(at.at(-1) ?? 0, within.at).trim() !== '' && text.slice(within.at).trim() !== '') {
       cuts.set(within.line, [...at, within.at]);
     }
@@ -46,7 +46,7 @@ export function inOrder(lines: readonly Line[]): readonly Part[] {
     out.push(part(line, 0));
     const of = answers.get(line.within?.line ?? 0);
     const next = of === undefined ? -1 : (cuts.get(of.id) ?? []).indexOf(line.within?.at ?? -1) + 1;
-    // Calls at the same place stand together, before what follows them.
+    // Calls at the same position stay together, before the text that follows.
     const more = lines.slice(i + 1).some((l) => l.within?.line === of?.id && l.within?.at === line.within?.at);
     if (of !== undefined && next > 0 && next !== shown.get(of.id) && !more) {
       shown.set(of.id, next);
@@ -57,7 +57,7 @@ export function inOrder(lines: readonly Line[]): readonly Part[] {
   return out;
 }
 
-/** The place of a line's text as one of a part. */
+/** Converts a position in a line's text to one in a part. */
 export function placeIn(lines: readonly Line[], id: number, at: number): { readonly id: number; readonly from: number } | undefined {
   return inOrder(lines).findLast((p) => p.line.id === id && p.from <= at);
 }

@@ -1,9 +1,9 @@
-// Which services the settings name for hearing and for speaking: as Settings.Hears and
-// Settings.Speaks of the daemon.
+// The configured services for hearing and speaking, equivalent to the daemon's Settings.Hears and
+// Settings.Speaks.
 
 import { PROVIDERS, type Provider } from './protocol.gen';
 
-/** Reads a setting of agentvoice; empty where it is not set. */
+/** Reads a setting of agentvoice; empty if it is not set. */
 export type Read = (name: string) => string;
 
 export function hears(read: Read): Provider {
@@ -14,7 +14,7 @@ export function speaks(read: Read): Provider {
   return provider(read('voice.provider') || read('provider'));
 }
 
-/** The services that need a key; all there are when none of the chosen does. */
+/** The selected services that need a key, or all services if none does. */
 export function keyed(read: Read): readonly Provider[] {
   const chosen = PROVIDERS.filter((p) => p !== 'local' && (p === hears(read) || p === speaks(read)));
   return chosen.length > 0 ? chosen : PROVIDERS.filter((p) => p !== 'local');

@@ -1,5 +1,5 @@
-// What the user can do about a failure, as buttons. Each is a command of the
-// extension; the first is the one that most likely helps.
+// Buttons that help with a failure. Each runs a command of the extension; the first is the most likely to
+// help.
 
 import type { ProblemCode } from './model';
 import type { Translate } from './text';
@@ -67,7 +67,7 @@ const TITLES = (t: Translate): Partial<Record<PanelCommand, string>> => ({
   'agentvoice.exportDiagnostics': t('Export diagnostics'),
 });
 
-/** What helps, by what went wrong. Codes of misuse of the wire are faults of the extension: those are reported. */
+/** Remedies by error code. Codes for misuse of the wire are bugs of the extension, and offer a report. */
 const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   parseError: ['agentvoice.restartDaemon', 'agentvoice.exportDiagnostics'],
   invalidRequest: ['agentvoice.restartDaemon', 'agentvoice.exportDiagnostics'],
@@ -164,14 +164,14 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   unexpected: ['agentvoice.showLog', 'agentvoice.exportDiagnostics'],
 };
 
-/** Where a system lets the user allow the microphone; Linux has no such page. */
+/** System settings page for microphone access; Linux has none. */
 export function microphoneSettings(platform: string): string | undefined {
   return platform === 'darwin' ? 'x-apple.systempreferences:com.apple.preference.security?Privacy_Microphone'
     : platform === 'win32' ? 'ms-settings:privacy-microphone'
     : undefined;
 }
 
-/** Says whether a page that the daemon wants opened may be: it comes from the web, over TLS. */
+/** Whether a page that the daemon wants to open is allowed: only https URLs. */
 export function mayOpen(url: string): boolean {
   try {
     const { protocol, username, password } = new URL(url);
@@ -181,7 +181,7 @@ export function mayOpen(url: string): boolean {
   }
 }
 
-/** The buttons for a failure. Trying again needs something to try, a page of the provider that there is one. */
+/** The buttons for a failure. Retrying requires something to retry, and a provider page requires a page. */
 export function remedies(code: ProblemCode, canRetry: boolean, t: Translate, platform = '', hasHelp = false): Remedy[] {
   const titles = TITLES(t);
   return HELPS[code]

@@ -1,16 +1,16 @@
-// A screen reader and a voice assistant in one room: the reader's voice reaches the
-// microphone, and two voices speak at once. This offers what helps.
+// With a screen reader, its voice reaches the microphone, and two voices speak at once. This offers settings
+// that help.
 
 import * as vscode from 'vscode';
 import type { Translate } from './text';
 
-/** Where the editor remembers that the user was asked. */
+/** Key of the global state that records that the user was asked. */
 const ASKED = 'agentvoice.screenReaderAsked';
 
 export class ScreenReader {
   constructor(private readonly memory: vscode.Memento, private readonly t: Translate) {}
 
-  /** The panel sees that VS Code works with a screen reader. The user is asked once. */
+  /** The panel reported that VS Code works with a screen reader. Asks the user once. */
   async seen(): Promise<void> {
     if (this.memory.get(ASKED) !== true) {
       await this.memory.update(ASKED, true);
@@ -18,7 +18,7 @@ export class ScreenReader {
     }
   }
 
-  /** Asks how to talk beside a screen reader, and sets it for the user. */
+  /** Asks how to work with a screen reader, and changes the settings accordingly. */
   async setUp(): Promise<void> {
     const { t } = this;
     const headphones = t('I use headphones');
@@ -31,7 +31,7 @@ export class ScreenReader {
     if (chosen === undefined) {
       return;
     }
-    // With tones, the state need not be read aloud at each change.
+    // With tones, state changes need not be announced.
     await this.set({
       'cues.enabled': true,
       ...(chosen === headphones ? {} : { 'turnDetection.mode': 'pushToTalk' }),

@@ -1,5 +1,4 @@
-// Keys of voice services, in the editor's own store for secrets. They go to the
-// daemon when it asks, and nowhere else.
+// API keys of voice services, in the editor's secret storage. They are sent only to the daemon, on request.
 
 import * as vscode from 'vscode';
 import type { CredentialsParams, CredentialsResult, Provider } from './protocol.gen';
@@ -11,7 +10,7 @@ export class Keys {
     private readonly t: Translate,
   ) {}
 
-  /** The key for a provider. Without one it fails, and the daemon says what to do. */
+  /** The key for a provider. Fails without a key; the daemon then explains what to do. */
   async get({ provider, kind }: CredentialsParams): Promise<CredentialsResult> {
     if (kind === 'bearerToken') {
       throw new Error('only keys are stored');
@@ -23,12 +22,12 @@ export class Keys {
     return { value };
   }
 
-  /** Says whether there is a key for a provider. */
+  /** Whether a key for a provider is stored. */
   async has(provider: Provider): Promise<boolean> {
     return (await this.secrets.get(name(provider))) !== undefined;
   }
 
-  /** Asks for a key and stores it; says whether one was. */
+  /** Asks for a key and stores it; returns whether the user entered one. */
   async ask(provider: Provider): Promise<boolean> {
     const value = await vscode.window.showInputBox({
       title: this.t('Key for {0}', provider),

@@ -1,11 +1,11 @@
-// The daemon's settings, as the user set them.
+// The daemon's settings with the user's values.
 
 import * as vscode from 'vscode';
 import { type Configuration, SETTINGS } from './protocol.gen';
 
 const section = 'agentvoice';
 
-/** All that are not at their default. */
+/** All settings that differ from their default. */
 export function configuration(): Configuration {
   return read((name) => {
     const value = vscode.workspace.getConfiguration(section).get<unknown>(name);
@@ -14,7 +14,7 @@ export function configuration(): Configuration {
   });
 }
 
-/** Those that a change touched; null is the default. */
+/** The settings affected by a change; null means the default. */
 export function changed(event: vscode.ConfigurationChangeEvent): Configuration {
   return read((name) => {
     if (!event.affectsConfiguration(`${section}.${name}`)) {

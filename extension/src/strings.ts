@@ -1,6 +1,6 @@
 import type { Translate } from './text';
 
-/** The words of the panel's page that do not depend on the state. The page fills in {0}. */
+/** The state-independent texts of the panel's page. The page fills in {0}. */
 export const strings = (t: Translate) => ({
   region: t('Agent Voice conversation'),
   controls: t('Controls'),

@@ -1,8 +1,8 @@
-// Words for the user.
+// User-visible text.
 
-/** Translates a message, and puts the arguments in place of {0}, {1} and so on: vscode.l10n.t, or in tests the English itself. */
+/** Translates a message and replaces {0}, {1} and so on with the arguments: vscode.l10n.t, or plain English in tests. */
 export type Translate = (message: string, ...args: (string | number)[]) => string;
 
-/** The English itself, with its arguments: for tests, and where there is no editor. */
+/** Plain English with its arguments: for tests and without an editor. */
 export const english: Translate = (message, ...args) =>
   message.replace(/\{(\d+)\}/g, (_whole, index: string) => String(args[Number(index)] ?? ''));

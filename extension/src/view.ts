@@ -1,5 +1,5 @@
-// What the panel and the status bar show, made from the model by one pure
-// function, in the user's words. The page decides nothing.
+// The contents of the panel and the status bar, computed from the model by one pure function, in the user's
+// language. The page makes no decisions.
 
 import { type Call, type Line, type Model, type ProblemCode, isActive } from './model';
 import { type Part, inOrder, placeIn } from './parts';
@@ -10,45 +10,45 @@ import type { Translate } from './text';
 /** Tone is the colour and motion of a state. */
 export type Tone = 'ready' | 'busy' | 'listening' | 'speaking' | 'paused' | 'problem';
 
-/** Mic says whether the user can be heard. */
+/** Mic is the state of the microphone for the user. */
 export type Mic = 'starting' | 'closed' | 'open' | 'muted' | 'paused' | 'waitsForKey' | 'wake';
 
-/** Button is an action, which has its place in every state. */
+/** Button is an action. It keeps its position in every state. */
 export interface Button {
   readonly command: PanelCommand;
   readonly title: string;
   readonly icon: string;
-  /** it does something now */
+  /** the action is available now */
   readonly enabled: boolean;
-  /** of an action that is switched on and off */
+  /** state of a toggle */
   readonly pressed?: boolean;
 }
 
-/** Piece is something of the editor that would be sent with the next question. */
+/** Piece is editor content that would be sent with the next question. */
 export interface Piece {
   readonly key: ContextKey;
   readonly title: string;
   readonly detail: string;
   readonly on: boolean;
-  /** there is something to send */
+  /** there is content to send */
   readonly present: boolean;
 }
 
 export const CONTEXT_KEYS = ['activeFile', 'selection', 'diagnostics', 'workspaceName'] as const;
 export type ContextKey = (typeof CONTEXT_KEYS)[number];
 
-/** Check is a part that a conversation needs, and whether it was found to work. */
+/** Check is a component that a conversation needs, and whether it works. */
 export interface Check {
   readonly key: 'microphone' | 'voice' | 'assistant';
   readonly title: string;
   readonly detail: string;
-  /** unknown until it was looked at */
+  /** undefined until it was checked */
   readonly state: 'works' | 'unknown' | 'missing';
-  /** chooses another one */
+  /** the command that selects another one */
   readonly command: PanelCommand;
 }
 
-/** Surroundings are what the window adds from outside the conversation. */
+/** Surroundings are the window's facts from outside the conversation. */
 export interface Surroundings {
   readonly provider: string;
   readonly model: string;
@@ -56,16 +56,16 @@ export interface Surroundings {
   readonly speaker: string;
   readonly context: readonly Piece[];
   readonly trusted: boolean;
-  /** tones tell the state, and no voice speaks */
+  /** states are announced by tones, and no voice speaks */
   readonly tones?: boolean;
   readonly silent?: boolean;
-  /** the agent that answers in place of the editor's assistant; empty without one */
+  /** the agent that answers instead of the editor's assistant; empty without an agent */
   readonly agent?: string;
-  /** what was found to work, of what is looked at before a conversation */
+  /** the results of the setup check */
   readonly found?: { readonly microphone?: boolean; readonly voice?: boolean; readonly assistant?: boolean };
-  /** the key that starts a conversation, as the editor shows it */
+  /** the shortcut that starts a conversation, as the editor displays it */
   readonly startKey?: string;
-  /** as Node names it */
+  /** process.platform */
   readonly platform?: string;
 }
 
@@ -77,7 +77,7 @@ export interface ShownLine {
   readonly name: string;
   readonly text: string;
   readonly final: boolean;
-  /** of an answer that was interrupted: how much was heard, in UTF-16 units; -1 where the voice stopped before it */
+  /** of an interrupted answer: how much the user heard, in UTF-16 units; -1 if the voice stopped before this line */
   readonly heard?: number;
   readonly note?: string;
   readonly call?: ShownCall;
@@ -93,46 +93,46 @@ export interface ShownCall {
   readonly statusText: string;
   readonly question: string;
   readonly destructive: boolean;
-  /** texts that would be run, whole */
+  /** the complete texts that would run */
   readonly commands: readonly string[];
-  /** nothing that is said allows it */
+  /** cannot be approved by voice */
   readonly click: boolean;
-  /** what to say to allow it; empty where only a click does */
+  /** what to say to approve it; empty if only a click can */
   readonly say: string;
   /** every member of the input, with its value as text */
   readonly members: readonly Member[];
 }
 
-/** Member is a value of a call's input by its name. */
+/** Member is a named value of a call's input. */
 export interface Member {
   readonly name: string;
   readonly value: string;
-  /** it is shown as one of the commands already */
+  /** already shown as one of the commands */
   readonly command: boolean;
 }
 
-/** View is all that the panel shows but the lines of the transcript. */
+/** View is everything that the panel shows except the transcript's lines. */
 export interface View {
   readonly state: State;
   readonly seq: number;
   readonly tone: Tone;
-  /** the sign of the state, for the eye only */
+  /** the icon of the state; decorative */
   readonly glyph: string;
   readonly label: string;
   readonly hint: string;
   readonly mic: Mic;
   readonly micText: string;
-  /** tones tell the state */
+  /** states are announced by tones */
   readonly tones: boolean;
   readonly active: boolean;
-  /** starts a conversation when none is running */
+  /** starts a conversation if none is running */
   readonly primary: Button | undefined;
-  /** the same in every state, in the same order */
+  /** the same buttons in the same order in every state */
   readonly buttons: readonly Button[];
   readonly hold: { readonly down: boolean } | undefined;
-  /** the segment that is being spoken: where it is in a line of the transcript, in UTF-16 units; what is before it was heard */
+  /** the segment being spoken: its range in a line of the transcript, in UTF-16 units; the text before it was heard */
   readonly spoken: { readonly line: number; readonly from: number; readonly to: number } | undefined;
-  /** its text; apart where it is in no line and not the question of the approval */
+  /** its text, shown separately if it is in no line and not the question of the approval */
   readonly caption: { readonly text: string; readonly heard: number; readonly audible: boolean; readonly apart: boolean } | undefined;
   readonly approval: ShownCall | undefined;
   readonly problem:
@@ -143,18 +143,18 @@ export interface View {
   readonly facts: Facts;
   readonly context: readonly Piece[];
   readonly contextOff: string;
-  /** what a conversation needs, before the first one */
+  /** what a conversation needs, shown before the first one */
   readonly checks: readonly Check[];
-  /** who is talked to */
+  /** who answers */
   readonly assistant: string;
   readonly startKey: string;
 }
 
-/** Facts are about devices and services. */
+/** Facts describes devices and services. */
 export interface Facts {
   readonly provider: string;
   readonly session: string;
-  /** who answers: the model, or the agent */
+  /** the model or agent that answers */
   readonly model: string;
   readonly microphone: string;
   readonly speaker: string;
@@ -181,7 +181,7 @@ const TONES: Record<State, Tone> = {
   terminating: 'busy',
 };
 
-/** The label as the daemon made it, before there is a daemon in the editor's own words. */
+/** The daemon's label, or the editor's own text before the daemon runs. */
 export function labelOf(m: Model, t: Translate): { glyph: string; label: string } {
   const whole = m.daemon === 'failed' ? `▲ ${t('Not available')}`
     : m.daemon === 'restarting' ? `⋯ ${t('Restarting')}`
@@ -191,7 +191,7 @@ export function labelOf(m: Model, t: Translate): { glyph: string; label: string 
   return words.length === 0 ? { glyph: '', label: whole } : { glyph, label: words.join(' ') };
 }
 
-/** What the states of 002 say to eye and ear. */
+/** How each state of 002 looks and sounds. */
 export function present(m: Model, around: Surroundings, t: Translate): View {
   const state: State = m.snapshot?.state ?? 'idle';
   const active = isActive(m.snapshot);
@@ -240,17 +240,17 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
   };
 }
 
-/** The segment that is being spoken, as a place in its line. */
+/** The range of the spoken segment in its line. */
 function spokenOf({ caption: c, lines }: Model): View['spoken'] {
   if (c?.line === undefined || c.start === undefined) {
     return undefined;
   }
-  const heard = [...c.text].slice(0, c.heardChars).join('').length; // the daemon counts characters
+  const heard = [...c.text].slice(0, c.heardChars).join('').length; // the daemon counts code points
   const part = placeIn(lines, c.line, c.start) ?? { id: c.line, from: 0 };
   return { line: part.id, from: c.start + heard - part.from, to: c.start + c.text.length - part.from };
 }
 
-/** What a conversation needs. What a failure names is missing, whatever was found before. */
+/** What a conversation needs. A component named by a failure counts as missing, whatever the check found. */
 function checksOf(m: Model, around: Surroundings, t: Translate): Check[] {
   const { found } = around;
   const code = m.problem?.code ?? '';
@@ -263,23 +263,23 @@ function checksOf(m: Model, around: Surroundings, t: Translate): Check[] {
   ];
 }
 
-/** Who answers. */
+/** The model or agent that answers. */
 function answersBy(around: Surroundings): string {
   return around.agent === undefined || around.agent === '' ? around.model : around.agent;
 }
 
-/** The daemon's messages name the particulars in brackets behind the sentence. */
+/** The daemon's messages give details in parentheses after the sentence. */
 function parts(message: string): { message: string; detail: string } {
   const m = /^(.*?[.!?。])\s*[(（](.*)[)）]\s*$/s.exec(message);
   return { message: m?.[1] ?? message, detail: m?.[2] ?? '' };
 }
 
-/** Whether the user is heard only while the key to talk is held. */
+/** Whether the microphone is open only while the push-to-talk key is held. */
 function waitsForKey(m: Model): boolean {
   return m.snapshot?.microphone.mode === 'pushToTalk';
 }
 
-/** What the daemon says about the microphone. Without a daemon it is closed, and nothing is muted. */
+/** The daemon's view of the microphone. Without a daemon it is closed and not muted. */
 function micOf(m: Model): Mic {
   const { snapshot } = m;
   if (snapshot === undefined) {
@@ -351,7 +351,7 @@ function hintOf(m: Model, mic: Mic, t: Translate): string {
 }
 
 function primaryOf(m: Model, t: Translate): Button {
-  // It can always be pressed: a start that hangs or failed can be retried.
+  // Always enabled, so that a start that hangs or failed can be retried.
   return m.starting || m.daemon === 'starting' || m.daemon === 'restarting'
     ? { command: 'agentvoice.start', title: t('Starting…'), icon: 'mic', enabled: true }
     : { command: 'agentvoice.start', title: m.snapshot?.state === 'faulted' ? t('Start again') : t('Start conversation'), icon: 'mic', enabled: true };
@@ -362,7 +362,7 @@ function voicePaused(m: Model): boolean {
   return m.snapshot?.paused.voice === true;
 }
 
-/** The actions of a conversation. A button is never left out, or the next click would hit another one in its place. */
+/** The actions of a conversation. Buttons are never removed, because the next click would then hit a different one in the same position. */
 function buttonsOf(m: Model, t: Translate): Button[] {
   const active = isActive(m.snapshot);
   const state = m.snapshot?.state;
@@ -373,7 +373,7 @@ function buttonsOf(m: Model, t: Translate): Button[] {
   const held = m.snapshot?.paused.conversation === true;
   const speech = active && (state === 'speaking' || paused);
   return [
-    { // unmuting is possible wherever it is muted, and muting wherever somebody listens
+    { // unmuting is available whenever it is muted, and muting whenever it is listening
       command: 'agentvoice.toggleMute', title: muted ? t('Unmute') : t('Mute'), icon: muted ? 'mic-off' : 'mic',
       enabled: muted || active && !suspended || m.snapshot?.microphone.wake === true, pressed: muted,
     },
@@ -428,7 +428,7 @@ function providerName(provider: string, t: Translate): string {
   return names[provider] ?? provider;
 }
 
-/** Makes lines as they are shown, each once: most stay as they are. */
+/** Computes the lines to show, once per line: most do not change. */
 export function shownLines(t: Translate): (lines: readonly Line[]) => ShownLine[] {
   const known = new WeakMap<Line, ShownLine>();
   const parts = new Map<number, ShownLine>();
@@ -449,14 +449,14 @@ export function shownLines(t: Translate): (lines: readonly Line[]) => ShownLine[
     });
 }
 
-/** A part of an answer, with its own places: what was heard of it, and its note where it ends. */
+/** Part of an answer with its own positions: what was heard of it, and the note at its end. */
 function shownPart({ heard, note, ...shown }: ShownLine, { id, from, to, last }: Part): ShownLine {
   return {
     ...shown,
     id,
     text: shown.text.slice(from, to),
     final: shown.final || !last,
-    // Where the voice stopped is marked once.
+    // Mark the point where the voice stopped only once.
     ...(heard === undefined || heard >= to && !last ? {} : { heard: heard < from ? -1 : heard - from }),
     ...(note === undefined || !last ? {} : { note }),
   };
@@ -464,7 +464,7 @@ function shownPart({ heard, note, ...shown }: ShownLine, { id, from, to, last }:
 
 /** A line as it is shown. */
 export function shownLine(l: Line, t: Translate): ShownLine {
-  const characters = [...l.text]; // the daemon counts characters, a string in JavaScript is of halves of them
+  const characters = [...l.text]; // the daemon counts code points, JavaScript UTF-16 units
   const cut = l.cutOff === true && (l.heardChars === undefined || l.heardChars < characters.length);
   const note =
     l.failed !== undefined ? t('Not answered')
@@ -486,12 +486,12 @@ export function shownLine(l: Line, t: Translate): ShownLine {
   };
 }
 
-/** The mark is not put into a word: one that was begun is shown as heard. */
+/** The mark does not split a word: a word that was started counts as heard. */
 function wordEnd(text: string, at: number): number {
   if (at === 0 || !/[\p{L}\p{N}]$/u.test(text.slice(0, at))) {
     return at;
   }
-  // Scripts without spaces have words of their own, and are cut where the voice was.
+  // Scripts without spaces have no word boundary to look for, and are cut where the voice stopped.
   return at + (/^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}'’_-]*/u.exec(text.slice(at))?.[0].length ?? 0);
 }
 
@@ -531,7 +531,7 @@ function membersOf({ input, commands }: Call): Member[] {
   }));
 }
 
-/** The members of a list of objects, such as edits, each by itself: edits 1 oldText. */
+/** Flattens a list of objects, such as edits, into separate members: edits 1 oldText. */
 function leaves(entries: readonly (readonly [string, unknown])[]): (readonly [string, unknown])[] {
   return entries.flatMap(([name, value]) =>
     Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === 'object' && v !== null && !Array.isArray(v) && Object.keys(v as object).length > 0)
@@ -539,7 +539,7 @@ function leaves(entries: readonly (readonly [string, unknown])[]): (readonly [st
       : [[name, value] as const]);
 }
 
-/** Characters that are not seen, or that change the order of others, are shown by their numbers: what is allowed is what is read. */
+/** Shows invisible and bidirectional control characters as code points, so that the user approves exactly what is visible. */
 function visible(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
 }

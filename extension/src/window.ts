@@ -1,5 +1,4 @@
-// The window: it puts the conversation together with the editor. It is made at the
-// first use.
+// The window connects the conversation with the editor. It is created on first use.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -40,9 +39,9 @@ import { workspaceWords } from './words';
 
 const t = vscode.l10n.t;
 
-/** Where the window remembers who muted the microphone. */
+/** Key of the workspace state that records who muted the microphone. */
 const MUTED = 'agentvoice.mutedBy';
-/** How long after a change the names of the workspace are offered again. */
+/** Delay after a change before the workspace's names are sent again. */
 const WORDS_AFTER = 1000;
 
 export class Window implements vscode.Disposable {
@@ -55,9 +54,9 @@ export class Window implements vscode.Disposable {
   readonly reader: ScreenReader;
   private readonly tools: OwnTools;
   readonly key: HoldKey;
-  /** the devices of the last list that was shown */
+  /** the devices that were last listed */
   devices: readonly Device[] = [];
-  /** what checkSetup found */
+  /** the result of checkSetup */
   private found: Surroundings['found'] = {};
   private readonly questions = new ChatQuestions();
   private readonly actions: Actions;
@@ -143,7 +142,7 @@ export class Window implements vscode.Disposable {
     return daemon;
   }
 
-  // ---- what is shown
+  // ---- display
 
   surroundings(): Surroundings {
     const set = vscode.workspace.getConfiguration('agentvoice');
@@ -194,7 +193,7 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  /** Whether Copilot may be asked: without it nobody answers, and when it is given that is no problem any more. */
+  /** Whether Copilot access is granted. Without it there are no answers; once granted, that problem is resolved. */
   access(allowed: boolean): void {
     if (!allowed) {
       this.conversation.fail({
@@ -208,13 +207,13 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  /** What is shown may have changed, though the conversation did not. */
+  /** The displayed facts may have changed without a change of the conversation. */
   refresh(): void {
     this.changed(this.conversation.model);
     this.refreshers.forEach((f) => f());
   }
 
-  /** Nobody sits in front of a locked screen. Watched while the microphone is open or about to be. */
+  /** Mutes when the screen locks, because the user has left. Watches while the microphone is open or about to open. */
   private watchScreen(m: Model): void {
     const wanted = mayHear(m) && vscode.workspace.getConfiguration('agentvoice').get('privacy.muteWhenLocked', true);
     if (wanted && this.stopLockWatch === undefined) {
@@ -229,7 +228,7 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  /** A daemon with virtual time has it moved by a command, for tests. */
+  /** Lets tests advance a daemon with virtual time through a command. */
   private offerHeadless(m: Model): void {
     if (m.capabilities.headless === true && this.headless === undefined) {
       this.headless = vscode.commands.registerCommand('agentvoice.headlessAdvance', (ms: unknown) =>
@@ -238,7 +237,7 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  /** Editors change quickly when files are looked through: the last one counts. */
+  /** Debounces editor changes, which come in bursts when the user browses files. */
   private offerWordsSoon(): void {
     clearTimeout(this.wordsTimer);
     this.wordsTimer = setTimeout(() => void this.conversation.offerWords(), WORDS_AFTER);
@@ -357,7 +356,7 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  /** Opens a file that an answer names, and says where there is none. */
+  /** Opens a file that an answer names, or says that it does not exist. */
   private async open(file: string): Promise<void> {
     const { problem } = await editorCommand({ command: 'openFile', names: [file] }, this.conversation.model);
     if (problem !== undefined) {
@@ -365,7 +364,7 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  /** Looks at what a conversation needs, without recording anything. */
+  /** Checks what a conversation needs, without recording. */
   async checkSetup(): Promise<void> {
     const provider = hears((name) => vscode.workspace.getConfiguration('agentvoice').get(name, ''));
     const [found, model] = await Promise.all([
@@ -382,12 +381,12 @@ export class Window implements vscode.Disposable {
     this.refresh();
   }
 
-  /** The coding agent that answers in place of the editor's assistant; empty without one. */
+  /** The coding agent that answers instead of the editor's assistant; empty without an agent. */
   private agent(): string {
     return vscode.workspace.getConfiguration('agentvoice').get('agent', '').replace(/^acp:\s*/, '').split(/\s/)[0]?.split(/[\\/]/).at(-1) ?? '';
   }
 
-  /** A phrase that begins a conversation needs the daemon before there is one. */
+  /** Activation by phrase needs the daemon before a conversation starts. */
   listenForPhrase(): void {
     if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
       void this.conversation.ask(() => Promise.resolve());
@@ -434,7 +433,7 @@ export class Window implements vscode.Disposable {
   }
 }
 
-/** Puts code where the cursor is, or into a new file where none is open. */
+/** Inserts code at the cursor, or in a new file if no file is open. */
 async function insertCode(text: string, language: string): Promise<void> {
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   if (editor === undefined) {
@@ -446,12 +445,12 @@ async function insertCode(text: string, language: string): Promise<void> {
   await editor.edit((edit) => edit.replace(editor.selection, text));
 }
 
-/** Where the editor keeps the user's settings; the extension's storage is in it. */
+/** The editor's user settings folder, which contains the extension's storage. */
 function userFolder({ globalStorageUri }: vscode.ExtensionContext): string {
   return globalStorageUri.path.split('/').slice(0, -2).join('/');
 }
 
-/** Whether there is a window to show anything: it has to answer. An extension host can outlive it. */
+/** Whether the window still responds. An extension host can outlive its window. */
 async function windowLives(): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -1,5 +1,4 @@
-// The editor's side of the wire: messages by name, with the types that are
-// generated from the daemon's.
+// The editor's side of the wire: messages by name, with types generated from the daemon's.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import {
@@ -13,10 +12,10 @@ import {
 } from 'vscode-jsonrpc/node';
 import type { ClientNotifications, ClientRequests, DaemonNotifications, DaemonRequests } from './protocol.gen';
 
-/** The params of a message: left out where there are none, or where they may be left out. */
+/** The params of a message: omitted if it has none, optional if they are optional. */
 type Params<P> = undefined extends P ? [params?: P] : [params: P];
 
-/** Writer ends the connection where its pipe is broken: who waits for an answer is told then. */
+/** Writer closes the connection when its pipe breaks, which rejects pending requests. */
 class Writer extends StreamMessageWriter {
   constructor(pipe: NodeJS.WritableStream, private readonly broken: () => void) {
     super(pipe);
@@ -26,7 +25,7 @@ class Writer extends StreamMessageWriter {
     try {
       await super.write(message);
     } catch {
-      this.broken(); // a request whose write fails would be rejected twice, and once with nobody to catch it
+      this.broken(); // rethrowing would reject the request twice, the second time unhandled
     }
   }
 }
@@ -42,12 +41,12 @@ export class Wire implements Disposable {
     );
   }
 
-  /** Messages are taken from here on; the handlers must be set before. */
+  /** Starts reading messages. Set the handlers first. */
   listen(): void {
     this.connection.listen();
   }
 
-  /** Asks the daemon. A refusal is a ResponseError whose data has code, remediation and retryable. */
+  /** Sends a request. A refusal is a ResponseError whose data has code, remediation and retryable. */
   async request<M extends keyof ClientRequests>(
     method: M,
     ...params: Params<ClientRequests[M]['params']>
@@ -57,19 +56,19 @@ export class Wire implements Disposable {
       : this.connection.sendRequest(method, params[0]);
   }
 
-  /** Tells the daemon. */
+  /** Sends a notification. */
   async notify<M extends keyof ClientNotifications>(method: M, ...params: Params<ClientNotifications[M]>): Promise<void> {
     return params[0] === undefined
       ? this.connection.sendNotification(method)
       : this.connection.sendNotification(method, params[0]);
   }
 
-  /** Has f told of what the daemon publishes. */
+  /** Calls f for each such notification of the daemon. */
   on<M extends keyof DaemonNotifications>(method: M, f: (params: DaemonNotifications[M]) => void): Disposable {
     return this.connection.onNotification(method, f);
   }
 
-  /** Has f answer what the daemon asks. */
+  /** Answers the daemon's requests with f. */
   answer<M extends keyof DaemonRequests>(
     method: M,
     f: (params: DaemonRequests[M]['params'], token: CancellationToken) => Promise<DaemonRequests[M]['result']>,
@@ -77,12 +76,12 @@ export class Wire implements Disposable {
     return this.connection.onRequest(method, f);
   }
 
-  /** Has f told of messages that could not be read or written. */
+  /** Calls f for messages that could not be read or written. */
   onError(f: (err: Error) => void): Disposable {
     return this.connection.onError(([err]) => f(err));
   }
 
-  /** Has f told that the daemon closed the connection. */
+  /** Calls f when the daemon closes the connection. */
   onClose(f: () => void): Disposable {
     return this.connection.onClose(f);
   }

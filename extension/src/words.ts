@@ -1,18 +1,18 @@
-// The names that the user may say: what the daemon reads them from, and those that
-// only the editor knows. Nothing of a workspace that is not trusted.
+// Names that the user may say: the sources for the daemon, and the names that only the editor knows.
+// Untrusted workspaces contribute nothing.
 
 import * as vscode from 'vscode';
 import type { WorkspaceWord, WorkspaceWordsParams } from './protocol.gen';
 import type { Guard } from './copilot/guard';
 
-/** How many files of a remote workspace are looked at by name. */
+/** Maximum number of file names taken from a remote workspace. */
 const FILES = 2_000;
-/** How many symbols of the open file are taken. */
+/** Maximum number of symbols taken from the open file. */
 const SYMBOLS = 500;
 const LIST = 'voice-words.md';
 const LIST_BYTES = 64 * 1024;
 
-/** Workspace names for the daemon, which reads local folders by itself. */
+/** Workspace names for the daemon, which reads local folders itself. */
 export async function workspaceWords(guard: Pick<Guard, 'withheld' | 'look'>): Promise<WorkspaceWordsParams> {
   if (!vscode.workspace.isTrusted || !vscode.workspace.getConfiguration('agentvoice').get('words.workspace', true)) {
     return {};
@@ -55,7 +55,7 @@ async function openFile(guard: Pick<Guard, 'withheld' | 'look'>): Promise<Worksp
     const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>('vscode.executeDocumentSymbolProvider', document.uri);
     collect(symbols ?? [], found);
   } catch {
-    // without a provider there are no symbols
+    // no symbol provider
   }
   return found.map((text) => ({ text, kind: 'open' }));
 }
@@ -77,7 +77,7 @@ async function read(uri: vscode.Uri): Promise<string | undefined> {
   try {
     return new TextDecoder().decode((await vscode.workspace.fs.readFile(uri)).slice(0, LIST_BYTES));
   } catch {
-    return undefined; // most workspaces have none
+    return undefined; // most workspaces have no such file
   }
 }
 

@@ -1,19 +1,19 @@
-// What Copilot's own agent says and asks aloud: the tools agentvoice_say and
-// agentvoice_ask, which the package contributes. Neither has the editor open a dialog.
+// Speech of Copilot's own agent: the tools agentvoice_say and agentvoice_ask, which the package contributes.
+// Neither opens an editor dialog.
 
 import type { Conversation } from '../conversation';
 import { type Model, isActive } from '../model';
 import type { CopilotSendParams } from '../protocol.gen';
 
-/** How long a text waits until nobody speaks, and a question for its answer, in milliseconds. */
+/** How long a text waits for silence, and a question for its answer, in milliseconds. */
 const FREE = 60_000;
 const ANSWER = 90_000;
-/** The longest text that is said, in characters: about two minutes. */
+/** Maximum length of a spoken text, in characters: about two minutes. */
 const LONGEST = 2_000;
-/** How many answered requests are remembered. */
+/** Maximum number of remembered answered requests. */
 const KEPT = 100;
 
-/** What the editor passes for a call that may be taken back. */
+/** The editor's cancellation signal for a call. */
 interface Token {
   readonly isCancellationRequested: boolean;
   onCancellationRequested(f: () => void): { dispose(): void };
@@ -22,18 +22,18 @@ interface Token {
 type Talk = Pick<Conversation, 'onChange' | 'read'> & { model(): Model };
 
 export class Aloud {
-  /** the words that answered a question, until they come as a question for the assistant */
+  /** words that answered an agent's question, until they arrive as a question for the assistant */
   private answer: string | undefined;
   private readonly taken = new Set<string>();
 
-  /** inAnswer says a text as part of an answer that is under way, and whether there is one. */
+  /** inAnswer adds a text to an answer in progress, and returns whether there is one. */
   constructor(
     private readonly conversation: Talk,
     private readonly inAnswer: (text: string) => boolean,
     private readonly limits = { free: FREE, answer: ANSWER },
   ) {}
 
-  /** Says a text when nobody speaks. The result is for the agent. */
+  /** Speaks a text when nobody is talking. The result is for the agent. */
   async say(text: unknown, token: Token): Promise<string> {
     const words = typeof text === 'string' ? text.trim().slice(0, LONGEST) : '';
     if (words === '') {
@@ -52,7 +52,7 @@ export class Aloud {
     return !token.isCancellationRequested && (await this.conversation.read(words)) !== undefined;
   }
 
-  /** Asks the user aloud, and gives the words of the answer. No microphone is opened for it. */
+  /** Asks the user aloud and returns the answer's words. It does not open the microphone. */
   async ask(question: unknown, token: Token): Promise<string> {
     const words = typeof question === 'string' ? question.trim().slice(0, LONGEST) : '';
     const { snapshot } = this.conversation.model();
@@ -76,7 +76,7 @@ export class Aloud {
     return `The user answered: ${answer}`;
   }
 
-  /** Whether what the assistant is asked is the answer to a question of an agent, which has it already. */
+  /** Whether a question for the assistant is the answer to an agent's question, which the agent already received. */
   took({ requestId, messages }: CopilotSendParams): boolean {
     if (this.answer !== undefined && messages.findLast((m) => m.role === 'user')?.content === this.answer) {
       this.answer = undefined;
@@ -97,7 +97,7 @@ export class Aloud {
     this.taken.clear();
   }
 
-  /** Waits until the model is as wanted, for so long at most. */
+  /** Waits until the model satisfies a condition, up to a timeout. */
   private reached(holds: (m: Model) => boolean, most: number, token: Token): Promise<void> {
     return new Promise((resolve) => {
       const stops: (() => void)[] = [];
@@ -115,7 +115,7 @@ export class Aloud {
   }
 }
 
-/** What the user said in this conversation. */
+/** The user's words in this conversation. */
 function spoken(m: Model): Model['lines'] {
   return m.lines.filter((l) => l.kind === 'speech' && l.role === 'user' && l.final && l.conversation === m.conversation);
 }

@@ -1,4 +1,4 @@
-// Who answers: a language model, or the Chat view where the user set it so.
+// Selects who answers: a language model, or the Chat view if the user configured it.
 
 import type { Assistant } from '../conversation';
 import type { InvokeToolResult, ToolSpec } from '../protocol.gen';
@@ -18,7 +18,7 @@ export class Assistants implements Assistant {
     private readonly t: Translate,
   ) {}
 
-  /** A question from the Chat view is answered by a model in every mode: the view is waiting for this very answer. */
+  /** A model answers questions from the Chat view in every mode, because the view waits for this answer. */
   send(...[params, out, token]: Parameters<Assistant['send']>): ReturnType<Assistant['send']> {
     if (this.aloud.took(params)) {
       out.text(this.t('Passed on.'));

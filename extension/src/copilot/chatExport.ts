@@ -1,40 +1,39 @@
-// Reads the Chat view by VS Code's own command "Export Chat". Given a path, the command
-// opens no dialog (since VS Code 1.104). The path is in a file system in memory, so that
-// no word of a chat reaches the disk.
+// Reads the Chat view with VS Code's command "Export Chat". Given a path, the command opens no dialog (since
+// VS Code 1.104). The path is in an in-memory file system, so that no words of a chat reach the disk.
 
 import * as vscode from 'vscode';
 
 const EXPORT = 'workbench.action.chat.export';
 const SCHEME = 'agentvoice-chat';
-/** How long an export may take, in milliseconds. */
+/** Timeout of an export, in milliseconds. */
 const LATE = 5_000;
 
-/** How the Chat view says that a request ended, as far as it does. */
+/** How the Chat view reports the end of a request, if it does. */
 export interface Ended {
-  /** "confirmation" where the view asks the user before it goes on */
+  /** "confirmation" if the view asks the user before it continues */
   readonly type?: string;
   readonly errorDetails?: { readonly message?: string; readonly responseIsFiltered?: boolean; readonly isQuotaExceeded?: boolean };
 }
 
-/** A request of a chat, with what was answered so far. */
+/** A request of a chat, with its answer so far. */
 export interface ChatRequest {
   readonly id: string;
   readonly prompt: string;
-  /** the words of the answer, in Markdown */
+  /** the answer's text, in Markdown */
   readonly text: string;
-  /** whether tools ran or files were changed for it */
+  /** whether the answer ran tools or changed files */
   readonly acted: boolean;
-  /** the command that waits for the user's approval */
+  /** the command that awaits the user's approval */
   readonly command: string | undefined;
-  /** how long it waited for the user, in milliseconds: it grows while it waits */
+  /** time spent waiting for the user, in milliseconds; it grows during the wait */
   readonly waited: number;
-  /** when it ended, in milliseconds of the epoch; for one that runs, the time of the export */
+  /** end time, in milliseconds since the epoch; for an active request, the time of the export */
   readonly endedAt: number | undefined;
   readonly stopped: boolean;
   readonly result: Ended | undefined;
 }
 
-/** Whether a request has ended, by two successive exports. */
+/** Whether a request has ended, judging from two successive exports. */
 export function isOver(request: ChatRequest, before: ChatRequest | undefined): boolean {
   return request.result !== undefined || (request.endedAt !== undefined && request.endedAt === before?.endedAt);
 }
@@ -43,7 +42,7 @@ export class ChatExport implements vscode.Disposable {
   private readonly memory = new Memory();
   private registered: vscode.Disposable | undefined;
 
-  /** The requests of the chat that has or had the focus, the oldest first; undefined where it cannot be read. */
+  /** The requests of the most recently focused chat, oldest first; undefined if it cannot be read. */
   async read(): Promise<ChatRequest[] | undefined> {
     this.registered ??= vscode.workspace.registerFileSystemProvider(SCHEME, this.memory, { isCaseSensitive: true });
     let timer: NodeJS.Timeout | undefined;
@@ -66,7 +65,7 @@ export class ChatExport implements vscode.Disposable {
   }
 }
 
-/** One file that is kept until it is taken. */
+/** A single file that is kept until it is read. */
 class Memory implements vscode.FileSystemProvider {
   private content: Uint8Array | undefined;
   readonly onDidChangeFile: vscode.Event<vscode.FileChangeEvent[]> = () => new vscode.Disposable(() => undefined);
@@ -89,7 +88,7 @@ class Memory implements vscode.FileSystemProvider {
   }
 
   readFile(uri: vscode.Uri): Uint8Array {
-    throw vscode.FileSystemError.NoPermissions(uri); // chats are not for other extensions
+    throw vscode.FileSystemError.NoPermissions(uri); // chats are private to this extension
   }
 
   watch(): vscode.Disposable {
@@ -105,7 +104,7 @@ class Memory implements vscode.FileSystemProvider {
   rename(): void {}
 }
 
-/** The fields that are used of what VS Code writes (IExportableChatData in chatModel.ts). */
+/** The used fields of VS Code's export (IExportableChatData in chatModel.ts). */
 interface Exported {
   readonly requests?: readonly {
     readonly requestId?: string;
@@ -117,7 +116,7 @@ interface Exported {
   }[];
 }
 
-/** A part of an answer; one of Markdown has a value and no kind. */
+/** A part of an answer; Markdown parts have a value and no kind. */
 interface Part {
   readonly kind?: string;
   readonly value?: unknown;
@@ -128,9 +127,9 @@ interface Part {
   readonly toolSpecificData?: { readonly kind?: string; readonly commandLine?: { readonly original?: string; readonly userEdited?: string; readonly toolEdited?: string } };
 }
 
-/** ResponseModelState.Cancelled in chatModel.ts; a request that runs is exported with it, too. */
+/** ResponseModelState.Cancelled in chatModel.ts; active requests are exported with it, too. */
 const CANCELLED = 2;
-/** Parts between which the answer begins a new paragraph. */
+/** Kinds of parts after which the answer starts a new paragraph. */
 const ACTS: ReadonlySet<string | undefined> = new Set(['toolInvocationSerialized', 'textEditGroup', 'notebookEditGroup']);
 
 function parse(text: string | undefined): ChatRequest[] | undefined {
@@ -155,7 +154,7 @@ function parse(text: string | undefined): ChatRequest[] | undefined {
   });
 }
 
-/** The words of an answer: its Markdown, and the names of what it refers to. */
+/** The words of an answer: its Markdown, and the names of its references. */
 function words(parts: readonly Part[]): string {
   let out = '';
   for (const part of parts) {

@@ -1,8 +1,7 @@
-// Copilot through the Chat view: the words are sent there as if they were typed, in
-// agent mode, with all its tools. The command returns how a request ended; the export of
-// the chat has the answer so far (chatExport.ts), which is read aloud as it grows, until
-// the request has ended. Approvals are announced and given in the view: VS Code has no
-// command that allows exactly one call.
+// Copilot through the Chat view: words are submitted there as if typed, in agent mode with all tools. The
+// command returns how a request ended. Until then, the chat export contains the answer so far
+// (chatExport.ts), which is read aloud as it grows. Approvals are announced here but given in the view,
+// because VS Code has no command that allows exactly one call.
 
 import * as vscode from 'vscode';
 import type { AnswerStream, Assistant } from '../conversation';
@@ -16,23 +15,23 @@ const OPEN = 'workbench.action.chat.open';
 const CANCEL = 'workbench.action.chat.cancel';
 /** The scheme of the Chat view's input, which VS Code 1.139 shows to extensions as a document. */
 const INPUT = 'chatSessionInput';
-/** An input without a draft: VS Code itself leaves the participant of the last question in it. */
+/** An input without a draft: VS Code leaves the participant of the last question in it. */
 const EMPTY = /^\s*(@\S+)?\s*$/;
-/** The poll interval is at least this multiple of what the last export took, so that polling costs the editor little. */
+/** The poll interval is at least this multiple of the last export's duration, to limit the load on the editor. */
 const POLL_RATIO = 20;
-/** And at most this, in milliseconds: each poll is a sign of life, and an answer may stall for 15 s by default. */
+/** Maximum poll interval, in milliseconds: each poll reports progress, and an answer counts as stalled after 15 s by default. */
 const LONGEST_POLL = 5_000;
 
 /** Times in milliseconds. */
 export interface Waits {
-  /** the shortest poll interval */
+  /** minimum poll interval */
   readonly poll: number;
-  /** how long a view that was opened may take to show its input, and then to restore a draft */
+  /** timeouts for an opened view to show its input, and then to restore a draft */
   readonly opening: number;
   readonly draft: number;
-  /** after how long a request that is in no export is given up */
+  /** when to give up a request that appears in no export */
   readonly lost: number;
-  /** how long to look for a request that is to be stopped */
+  /** how long to look for a request to stop */
   readonly stop: number;
 }
 const WAITS: Waits = { poll: 1_000, opening: 3_000, draft: 500, lost: 15_000, stop: 10_000 };
@@ -46,7 +45,7 @@ export class ChatView implements Assistant {
 
   constructor(private readonly chat: Pick<ChatExport, 'read'>, private readonly t: Translate, private readonly waits = WAITS) {}
 
-  /** Sends a question once, whichever attempt it is: the view has it already. */
+  /** Sends a question once for all attempts, because the view already has it. */
   send(params: CopilotSendParams, out: AnswerStream, token: Token): Promise<CopilotSendResult> {
     return this.sent.run(params.requestId, () => this.ask(params, out, token));
   }
@@ -54,7 +53,7 @@ export class ChatView implements Assistant {
   private async ask(params: CopilotSendParams, out: AnswerStream, token: Token): Promise<CopilotSendResult> {
     const query = params.messages.findLast((m) => m.role === 'user')?.content ?? '';
     this.out = out;
-    out.text(''); // a sign of life: it takes a while to open the view
+    out.text(''); // reports progress, because opening the view takes a while
     try {
       const draft = await this.draft();
       const before = await this.chat.read();
@@ -74,7 +73,7 @@ export class ChatView implements Assistant {
     }
   }
 
-  /** The reason not to send: the command would overwrite a draft in the view's input. */
+  /** Why a question cannot be sent: the command would overwrite a draft in the view's input. */
   private async draft(): Promise<string | undefined> {
     if (inputs().length === 0) {
       await this.opened();
@@ -88,7 +87,7 @@ export class ChatView implements Assistant {
       : undefined;
   }
 
-  /** The reason not to send: a new request would stop one that waits for the user. last is the last request of the chat. */
+  /** Why a question cannot be sent: a new request would stop one that waits for the user. last is the last request of the chat. */
   private async busy(last: ChatRequest | undefined): Promise<string | undefined> {
     if (last?.endedAt === undefined || last.result !== undefined) {
       return undefined;
@@ -100,7 +99,7 @@ export class ChatView implements Assistant {
       : undefined;
   }
 
-  /** Opens the view, and waits for its input and a draft that is restored. */
+  /** Opens the view, and waits for its input and a restored draft. */
   private async opened(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     let watch: vscode.Disposable | undefined;
@@ -150,7 +149,7 @@ export class ChatView implements Assistant {
     }
   }
 
-  /** Stops this request only: the command stops the last request of the focused chat, whichever it is. */
+  /** Stops only this request: the command stops the last request of the focused chat, whichever that is. */
   private async stop(request: Followed, returned: Promise<{ ended: Ended | undefined }>): Promise<void> {
     let over = false;
     void returned.then(({ ended }) => (over ||= ended !== undefined && ended.type !== 'confirmation'), () => (over = true));
@@ -166,13 +165,13 @@ export class ChatView implements Assistant {
     }
   }
 
-  /** Says a text as part of the answer that the view is at work on, if there is one. */
+  /** Adds a text to the answer in progress; returns false if there is none. */
   say(text: string): boolean {
     this.out?.text(`${text}\n\n`);
     return this.out !== undefined;
   }
 
-  /** The Chat view runs its own. */
+  /** The Chat view runs its own tools. */
   tools(): ToolSpec[] {
     return [];
   }
@@ -186,17 +185,17 @@ export class ChatView implements Assistant {
   }
 }
 
-/** Followed is the request that was sent, as successive exports show it. */
+/** Followed tracks the sent request through successive exports. */
 class Followed {
   private last: ChatRequest | undefined;
-  /** the part of the answer that was passed on */
+  /** the part of the answer that was forwarded */
   private said = '';
   private grew = false;
   private waits = false;
   private waited = false;
   over = false;
 
-  /** known holds the ids of the requests before it. */
+  /** known holds the ids of earlier requests. */
   constructor(readonly query: string, private readonly known: ReadonlySet<string>, private readonly out: AnswerStream, private readonly t: Translate) {}
 
   is(r: ChatRequest): boolean {
@@ -207,7 +206,7 @@ class Followed {
     return this.last === undefined;
   }
 
-  /** Passes on the new part of the answer; false if the export does not have the request. */
+  /** Forwards the new part of the answer; returns false if the export does not contain the request. */
   take(chat: readonly ChatRequest[] | undefined): boolean {
     const found = chat?.findLast((r) => this.is(r));
     if (found === undefined) {
@@ -225,7 +224,7 @@ class Followed {
     return true;
   }
 
-  /** Gives a sign of life, and announces once that the view waits for the user; asks says that the command returned so. */
+  /** Reports progress, and announces once that the view waits for the user; asks means that the command returned so. */
   goesOn(asks: boolean): void {
     const waits = asks || this.waits;
     this.out.text(waits && !this.waited ? `\n\n${this.question()}\n\n` : '');
@@ -238,7 +237,7 @@ class Followed {
       : this.t('The Chat view asks to run {0}. Allow or skip it there; it does not work by voice.', `\`${this.last.command}\``);
   }
 
-  /** The result, from what the command returned, else from the export. */
+  /** The result, from the command's return value, or else from the export. */
   end(ended = this.last?.result ?? {}): CopilotSendResult {
     if (this.last?.result !== undefined && this.last.stopped) {
       this.close(this.t('The request was stopped in the Chat view.'));
@@ -264,7 +263,7 @@ class Followed {
   }
 }
 
-/** The inputs of Chat views: what the user is writing there. */
+/** The inputs of Chat views, with the user's drafts. */
 function inputs(): vscode.TextDocument[] {
   return vscode.workspace.textDocuments.filter((d) => d.uri.scheme === INPUT);
 }

@@ -1,5 +1,5 @@
-// What of the editor goes with a question: gathered when it is shown, and again
-// when it is sent. It is bounded, and rebuilt only where the editor changed.
+// Editor content that accompanies a question: collected for display and again when sending. It is
+// size-limited, and rebuilt only when the editor changes.
 
 import * as vscode from 'vscode';
 import type { Translate } from '../text';
@@ -7,17 +7,17 @@ import { CONTEXT_KEYS, type ContextKey, type Piece } from '../view';
 import { type Guard, hasPrivateKey } from './guard';
 import { CONTEXT, type Material } from './prompt';
 
-/** Schemes whose documents the user edits. */
+/** Schemes of documents that users edit. */
 const SCHEMES: ReadonlySet<string> = new Set(['file', 'untitled', 'vscode-remote', 'vscode-vfs', 'vscode-notebook-cell']);
-/** How many problems are sent. */
+/** Maximum number of problems sent. */
 const PROBLEMS = 20;
-/** How many characters of a file are looked at, around the cursor: no more would fit. */
+/** Length of the part of a file around the cursor that is considered, in characters; more would not fit. */
 const FILE = 4 * CONTEXT;
 
-/** Context keeps what the user switched off for this window. */
+/** Context tracks what the user switched off in this window. */
 export class Context {
   private readonly switched = new Map<ContextKey, boolean>();
-  /** the texts of the last time, by what they were made of */
+  /** the last texts, keyed by their sources */
   private texts = new Map<string, string>();
 
   constructor(
@@ -25,12 +25,12 @@ export class Context {
     private readonly guard: Pick<Guard, 'withheld' | 'always' | 'look'>,
   ) {}
 
-  /** Switches a piece on or off, until the window is closed. */
+  /** Toggles a piece until the window closes. */
   set(key: ContextKey, on: boolean): void {
     this.switched.set(key, on);
   }
 
-  /** A setting that changed counts again. */
+  /** A changed setting overrides the toggle. */
   reset(): void {
     this.switched.clear();
   }
@@ -58,7 +58,7 @@ export class Context {
     });
   }
 
-  /** The material for a prompt. In a workspace that is not trusted there is none. */
+  /** The material for a prompt; empty in an untrusted workspace. */
   async material(): Promise<Material[]> {
     if (!vscode.workspace.isTrusted) {
       return [];
@@ -114,7 +114,7 @@ export class Context {
     return out;
   }
 
-  /** A file that the user attached to a question, or nothing where it may not be sent. */
+  /** A file attached to a question, or undefined if it must not be sent. */
   async attachment(uri: vscode.Uri, range: vscode.Range | undefined): Promise<Material | undefined> {
     if (!vscode.workspace.isTrusted || this.guard.always(uri) !== undefined) {
       return undefined;
@@ -127,7 +127,7 @@ export class Context {
       const title = `Attached file ${vscode.workspace.asRelativePath(uri)}${range === undefined ? '' : `, from line ${range.start.line + 1}`}`;
       return hasPrivateKey(text) ? undefined : { key: 'attached', title, text };
     } catch {
-      return undefined; // a folder, or what is no text
+      return undefined; // a folder or a binary file
     }
   }
 

@@ -1,10 +1,9 @@
-// What a language model's failure means: a code of the protocol, by which the
-// daemon decides about another attempt, speaks the explanation, and the panel
-// offers the remedy.
+// Maps failures of a language model to protocol codes. By code, the daemon decides whether to retry and which
+// explanation to speak, and the panel offers the remedy.
 
 import type { CopilotError, ErrorCode } from '../protocol.gen';
 
-/** Errors are recognised by what they carry: those of a language model come from another extension host's class. */
+/** Errors are identified by their contents, because the class of a language model error comes from a different extension host. */
 interface Carried {
   readonly name?: unknown;
   readonly code?: unknown;
@@ -20,13 +19,13 @@ const FILTERED = /filter|content.?policy|responsible ai|off.?topic|blocked by|un
 const OFFLINE = /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|EPIPE|network|offline|fetch failed|socket|proxy|certificate|50[0234]\b/i;
 const SIGNED_OUT = /sign(ed)? ?(in|out)|not logged in|unauthori[sz]ed|401|token expired|no copilot (token|subscription)/i;
 
-/** Whether the request was taken back. */
+/** Whether the request was cancelled. */
 export function isCancelled(err: unknown): boolean {
   const e = carried(err);
   return e.name === 'Canceled' || e.name === 'CancellationError' || e.message === 'Canceled';
 }
 
-/** The failure, in the protocol's terms. Its message is the provider's own, for the panel only. */
+/** The failure as a protocol error. Its message is the provider's text, shown only in the panel. */
 export function failure(err: unknown): CopilotError {
   const code = codeOf(err);
   const after = RATE.test(words(err)) ? /retry.?after\D{0,10}(\d{1,4})/i.exec(words(err))?.[1] : undefined;
@@ -48,7 +47,7 @@ export function codeOf(err: unknown): ErrorCode {
     case 'NotFound':
       return 'copilotUnavailable';
     case 'Blocked':
-      // The editor says Blocked of a spent quota, of too many requests and of a filtered answer.
+      // The editor reports Blocked for an exhausted quota, a rate limit and a filtered answer.
       return RATE.test(text) ? 'rateLimited' : FILTERED.test(text) && !QUOTA.test(text) ? 'copilotBlocked' : 'copilotQuota';
     case 'ChatQuotaExceeded':
       return 'copilotQuota';
@@ -71,7 +70,7 @@ function carried(err: unknown): Carried {
   return typeof err === 'object' && err !== null ? err : { message: err };
 }
 
-/** What an error and its causes say, for recognising it. */
+/** The messages of an error and its causes, for matching. */
 function words(err: unknown, depth = 0): string {
   const e = carried(err);
   const own = `${String(e.code ?? '')} ${String(e.message ?? '')}`;

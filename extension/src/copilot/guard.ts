@@ -1,12 +1,12 @@
-// What never goes with a question, whatever is switched on: files that hold
-// secrets, the user's own settings, and what the editor excludes.
+// What is never sent with a question, whatever is enabled: files with secrets, the user's settings, and files
+// that the editor excludes.
 
 import * as vscode from 'vscode';
 
-/** Withheld is why a document is not sent. */
+/** Withheld is the reason why a document is not sent. */
 export type Withheld = 'secret' | 'settings' | 'excluded';
 
-/** Names of files that hold secrets, and of folders that are made for them. */
+/** Names of files with secrets, and of folders made for them. */
 const SECRET_FILES: readonly RegExp[] = [
   /^\.env(\..+)?$/, /\.env$/, /^\.envrc$/,
   /\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx?|der|asc|gpg|age|ovpn|agekey|kubeconfig|secrets?|credentials?)$/,
@@ -16,13 +16,13 @@ const SECRET_FILES: readonly RegExp[] = [
   /\.tfvars(\.json)?$/, /\.tfstate(\.backup)?$/, /^kubeconfig$/, /^(local\.settings|appsettings\..+\.local)\.json$/,
 ];
 const SECRET_FOLDERS: ReadonlySet<string> = new Set(['.ssh', '.gnupg', '.aws', '.kube', '.gcloud', '.password-store', '.secrets']);
-/** What shows how such a file looks holds no secret. */
+/** Sample and template files contain no secrets. */
 const HARMLESS = /[._-](example|sample|template|dist|schema)(\.(json|ya?ml|toml|properties|ini))?$|\.pub$/;
 const SECRET_WORD = /(^|[._-])(credentials?|secrets?|passwords?|passwd|shadow|(auth|access)[._-]?tokens?)([._-]|$)/;
-/** Code and prose are about secrets more often than they hold them: there a name does not tell. */
+/** Code and prose mention secrets more often than they contain them, so their names are not evidence. */
 const CODE = /\.(tsx?|jsx?|[mc][jt]s|py|go|rs|java|kts?|cs|c|cc|cpp|h|hpp|rb|php|swift|scala|md|rst|html|s?css|vue|svelte)$/;
 
-/** Whether a path is that of a file that holds secrets. */
+/** Whether a path names a file with secrets. */
 export function holdsSecrets(path: string): boolean {
   const parts = path.toLowerCase().split(/[\\/]/);
   const name = parts.pop() ?? '';
@@ -32,27 +32,27 @@ export function holdsSecrets(path: string): boolean {
   return !HARMLESS.test(name) && (SECRET_FILES.some((r) => r.test(name)) || (SECRET_WORD.test(name) && !CODE.test(name)));
 }
 
-/** Whether a text has a private key in it, whatever its file is called. */
+/** Whether a text contains a private key, whatever the file name. */
 export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/.test(text);
 }
 
-/** What the Git extension of the editor gives, as far as it is used here. */
+/** The used part of the Git extension's API. */
 interface Git {
   getAPI(version: 1): { getRepository(uri: vscode.Uri): { checkIgnore?(paths: string[]): Promise<Set<string>> } | null };
 }
 
 export class Guard {
-  /** files that Git was asked about, and whether it ignores them */
+  /** cached results of whether Git ignores a file */
   private readonly ignored = new Map<string, boolean>();
 
-  /** userFolder is where the editor keeps the user's settings. */
+  /** userFolder is the editor's user settings folder. */
   constructor(
     private readonly userFolder: string,
     private readonly onChange: () => void,
   ) {}
 
-  /** Why a document is not sent, as far as is known now. */
+  /** Why a document is not sent, as far as known without asking Git. */
   withheld(document: vscode.TextDocument): Withheld | undefined {
     const { uri } = document;
     const ignored = this.ignored.get(uri.toString());
@@ -63,7 +63,7 @@ export class Guard {
     return this.always(uri) ?? (ignored === true || excluded(document) ? 'excluded' : undefined);
   }
 
-  /** Why a document is never sent, even where the user attached it. */
+  /** Why a document is never sent, even if the user attached it. */
   always(uri: vscode.Uri): Withheld | undefined {
     const { path } = uri;
     if (uri.scheme === 'vscode-userdata' || path.startsWith(`${this.userFolder}/`)) {
@@ -72,7 +72,7 @@ export class Guard {
     return holdsSecrets(path) ? 'secret' : undefined;
   }
 
-  /** Which of several files Git ignores, by their addresses. */
+  /** The URIs of those files that Git ignores. */
   async ignoredOf(uris: readonly vscode.Uri[]): Promise<ReadonlySet<string>> {
     const out = new Set<string>();
     const git = vscode.extensions.getExtension<Git>('vscode.git');
@@ -88,12 +88,12 @@ export class Guard {
         files.filter((uri) => ignored?.has(uri.fsPath)).forEach((uri) => out.add(uri.toString()));
       }
     } catch {
-      // Git is switched off
+      // Git is disabled
     }
     return out;
   }
 
-  /** Asks Git whether it ignores a file. Before a file is sent, this is awaited. */
+  /** Asks Git whether it ignores a file. Await this before sending a file. */
   async look(uri: vscode.Uri): Promise<void> {
     const ignored = vscode.workspace.getConfiguration('search', uri).get('useIgnoreFiles', true) && (await isIgnored(uri));
     const before = this.ignored.get(uri.toString()) ?? false;
@@ -104,12 +104,12 @@ export class Guard {
   }
 }
 
-/** Whether the editor hides a document in its explorer or its search. */
+/** Whether the editor hides a document in its explorer or search. */
 function excluded(document: vscode.TextDocument): boolean {
   const folder = vscode.workspace.getWorkspaceFolder(document.uri);
   const globs = [['files', 'exclude'], ['search', 'exclude']].flatMap(([section = '', name = '']) =>
     Object.entries(vscode.workspace.getConfiguration(section, document.uri).get<Record<string, unknown>>(name, {})));
-  // A condition such as "hide the .js beside its .ts" is about clutter: only true excludes.
+  // A condition such as "hide the .js beside its .ts" only reduces clutter, so only true excludes.
   return globs.some(([glob, on]) => on === true && [glob, `${glob}/**`].some((pattern) =>
     vscode.languages.match({ pattern: folder === undefined ? pattern : new vscode.RelativePattern(folder, pattern) }, document) > 0));
 }
@@ -120,6 +120,6 @@ async function isIgnored(uri: vscode.Uri): Promise<boolean> {
     const repository = uri.scheme === 'file' && git?.isActive === true ? git.exports.getAPI(1).getRepository(uri) : null;
     return ((await repository?.checkIgnore?.([uri.fsPath]))?.size ?? 0) > 0;
   } catch {
-    return false; // Git is switched off, or knows nothing of the file
+    return false; // Git is disabled, or does not know the file
   }
 }

@@ -1,5 +1,5 @@
-// Copilot by the editor's language model API: one request for each attempt that
-// the daemon asks for, streamed, and cancelled when it is not wanted any more.
+// Copilot through the editor's language model API: one streamed request for each attempt of the daemon,
+// cancelled when it is no longer needed.
 
 import * as vscode from 'vscode';
 import type { AnswerStream, Assistant } from '../conversation';
@@ -14,39 +14,39 @@ import { type Material, type Message, compose } from './prompt';
 import { type ChatQuestion, earlier } from './questions';
 import { listed, offered } from './tools';
 
-/** The longest result of a tool that is passed on, in characters. */
+/** Maximum length of a forwarded tool result, in characters. */
 const RESULT = 200_000;
-/** Where a model does not say how much it takes. */
+/** Token limit for models that do not report one. */
 const LIMIT = 8_000;
-/** After how long a call waits for the user where the editor is known to ask, in milliseconds: one that it lets through is over by then. */
+/** Delay after which a call counts as waiting for the user if the editor is known to ask, in milliseconds: calls without a dialog finish sooner. */
 const DIALOG = 300;
-/** And where it is not known: other calls take long as well. */
+/** The same if that is unknown: other calls can be slow, too. */
 const PERHAPS = 4_000;
-/** How often a part without text is passed on as a sign of life, in milliseconds. */
+/** Interval of progress reports for parts without text, in milliseconds. */
 const SIGN = 500;
-/** From which share of its limit on a model counts a prompt by itself. */
+/** Share of its limit above which the model counts a prompt's tokens itself. */
 const NEAR = 0.7;
 
-/** What the daemon passes for a request that may be taken back. */
+/** The daemon's cancellation signal for a request. */
 type Token = Parameters<Assistant['send']>[2];
 type Waits = Parameters<Assistant['invoke']>[2];
 
-/** Consent is whether the editor lets the extension ask. */
+/** Consent reports whether the editor lets the extension send requests. */
 export type Consent = 'allowed' | 'refused' | 'none';
 
-/** Around is what the adapter needs of the window. */
+/** Around is what the adapter needs from the window. */
 export interface Around {
-  /** What of the editor goes with a question. */
+  /** Editor content for a question. */
   material(): Promise<Material[]>;
-  /** What the editor says about consent. It may say true before the user was asked: only false can be relied on. */
+  /** The editor's consent state. It may be true before the user was asked, so only false is reliable. */
   readonly access: vscode.LanguageModelAccessInformation;
   readonly confirming: Confirming;
   readonly own: Pick<OwnTools, 'has' | 'specs' | 'prepare' | 'invoke'>;
   readonly log: Log;
   readonly t: Translate;
-  /** Another model answers. */
+  /** The model changed. */
   onModel(): void;
-  /** The user gave or withdrew consent. */
+  /** The user granted or revoked consent. */
   onAccess(allowed: boolean): void;
 }
 
@@ -55,9 +55,9 @@ export class LanguageModels implements Assistant {
   private readonly calls = new Once<InvokeToolResult>();
   private chosen: vscode.LanguageModelChat | undefined;
 
-  /** what the editor said last about consent for the chosen model */
+  /** the last consent state of the selected model */
   private permitted: boolean | undefined;
-  /** the model that the user was asked about last */
+  /** the model for which the user was last asked */
   private consented: string | undefined;
   private readonly watch: vscode.Disposable;
 
@@ -71,7 +71,7 @@ export class LanguageModels implements Assistant {
     });
   }
 
-  /** Whether the user let the extension ask this model, as far as this window knows. */
+  /** Whether the user granted access to this model, as far as this window knows. */
   get allowed(): boolean {
     return this.chosen !== undefined && this.consented === this.chosen.id && this.permitted !== false;
   }
@@ -84,7 +84,7 @@ export class LanguageModels implements Assistant {
     this.permitted = this.chosen === undefined ? undefined : this.around.access.canSendRequest(this.chosen);
   }
 
-  /** The name of the model that answers, as far as it is known. */
+  /** The name of the answering model, if known. */
   get modelName(): string {
     return this.chosen?.name ?? '';
   }
@@ -95,14 +95,14 @@ export class LanguageModels implements Assistant {
     this.calls.forget();
   }
 
-  /** All models that could answer, those of the wanted vendor first. */
+  /** All available models, those of the preferred vendor first. */
   async models(): Promise<vscode.LanguageModelChat[]> {
     const vendor = settings().get('copilot.vendor', 'copilot').trim();
     const ours = await vscode.lm.selectChatModels(vendor === '' ? {} : { vendor });
     return ours.length > 0 || vendor === 'copilot' || vendor === '' ? ours : vscode.lm.selectChatModels({});
   }
 
-  /** The wanted model, else the first there is. */
+  /** The selected model, or else the first available one. */
   async pick(wanted: string): Promise<vscode.LanguageModelChat | undefined> {
     const all = await this.models();
     const named = all.find((m) => m.id === wanted) ?? all.find((m) => m.family === wanted) ?? all.find((m) => m.name === wanted);
@@ -149,7 +149,7 @@ export class LanguageModels implements Assistant {
     return this.around.t('Agent Voice sends what you say, and what the panel shows beside it, to this model, and reads its answer aloud.');
   }
 
-  /** Answers an attempt. A question from the Chat view brings its model, what is attached to it, and what was said there before. */
+  /** Answers an attempt. A question from the Chat view includes its model, attachments and earlier exchanges. */
   send(params: CopilotSendParams, out: AnswerStream, token: Token, asked?: ChatQuestion): Promise<CopilotSendResult> {
     return this.answers.run(`${params.requestId} ${params.round ?? 0} ${params.attempt}`, () => this.attempt(params, out, token, asked));
   }
@@ -162,7 +162,7 @@ export class LanguageModels implements Assistant {
       if (model === undefined) {
         return { status: 'failed', error: { code: 'copilotNotInstalled', message: '', retryable: false } };
       }
-      if (this.around.access.canSendRequest(model) === false) { // no dialog in the middle of a conversation
+      if (this.around.access.canSendRequest(model) === false) { // avoids a dialog in the middle of a conversation
         return { status: 'failed', error: { code: 'copilotNoConsent', message: '', retryable: false } };
       }
       const messages = await this.prompt(model, params, asked, source.token);
@@ -187,7 +187,7 @@ export class LanguageModels implements Assistant {
           const { input, allowed } = await this.around.own.prepare(part.callId, part.name, part.input);
           out.call(part.callId, part.name, input, undefined, allowed);
         }
-        // Whatever else there is, such as thinking: the model is at work.
+        // Other parts, such as thinking, show that the model is working.
         if (!(part instanceof vscode.LanguageModelTextPart) && performance.now() - sign >= SIGN) {
           sign = performance.now();
           out.text('');
@@ -207,7 +207,7 @@ export class LanguageModels implements Assistant {
     }
   }
 
-  /** The prompt of an attempt. The model counts it only where its limit is near, and then once. */
+  /** The prompt of an attempt. The model counts its tokens only near the limit, and only once. */
   private async prompt(model: vscode.LanguageModelChat, params: CopilotSendParams, asked: ChatQuestion | undefined, token: vscode.CancellationToken): Promise<readonly Message[]> {
     const limit = model.maxInputTokens > 0 ? model.maxInputTokens : LIMIT;
     const said = [...earlier(asked?.history ?? [], params.messages), ...params.messages];
@@ -251,7 +251,7 @@ export class LanguageModels implements Assistant {
       const result = await vscode.lm.invokeTool(params.name, { input, toolInvocationToken: undefined }, source.token);
       return { content: result.content.map(textOf).join('\n').slice(0, RESULT) };
     } catch (err) {
-      if (isCancelled(err) && !token.isCancellationRequested) { // by the user, in the editor's own dialog
+      if (isCancelled(err) && !token.isCancellationRequested) { // cancelled by the user in the editor's dialog
         this.around.confirming.learn(params.name);
         return { content: 'The user did not allow this call in the dialog of the editor. Do not ask for it again; go on without it.' };
       }

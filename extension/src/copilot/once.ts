@@ -1,13 +1,12 @@
-// Each attempt at a question and each tool call is carried out once, whatever is
-// delivered twice.
+// Processes each attempt at a question and each tool call once, even if a message is delivered twice.
 
-/** How many are remembered. */
+/** Maximum number of remembered keys. */
 const KEPT = 500;
 
 export class Once<R> {
   private readonly known = new Map<string, Promise<R>>();
 
-  /** The result for a key: of f at the first time, and the same from then on. */
+  /** The result for a key: calls f the first time and returns the same result afterwards. */
   run(key: string, f: () => Promise<R>): Promise<R> {
     const before = this.known.get(key);
     if (before !== undefined) {

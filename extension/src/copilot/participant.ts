@@ -1,5 +1,5 @@
-// @voice in the Chat view: what is typed there is a turn of the spoken
-// conversation, and the answer is shown there as well as spoken.
+// @voice in the Chat view: typed questions become turns of the spoken conversation, and their answers are
+// shown there as well as spoken.
 
 import * as vscode from 'vscode';
 import type { Conversation } from '../conversation';
@@ -9,7 +9,7 @@ import type { Context } from './context';
 import type { Material } from './prompt';
 import { type ChatQuestions, type Exchange, asks } from './questions';
 
-/** Room is what a participant works with. */
+/** Room is what a participant needs. */
 export interface Room {
   readonly conversation: Conversation;
   readonly questions: ChatQuestions;
@@ -53,7 +53,7 @@ export async function participate(
   }
 }
 
-/** What was attached to the question. What may not be sent is named. */
+/** The question's attachments. Names those that must not be sent. */
 async function attachments({ context, t }: Room, request: vscode.ChatRequest, stream: vscode.ChatResponseStream): Promise<Material[]> {
   const out: Material[] = [];
   for (const reference of request.references) {
@@ -74,7 +74,7 @@ async function attachments({ context, t }: Room, request: vscode.ChatRequest, st
   return out;
 }
 
-/** What was said to this participant before. */
+/** The earlier exchanges with this participant. */
 function exchanges({ history }: Chat): Exchange[] {
   const out: Exchange[] = [];
   for (const entry of history) {
@@ -97,7 +97,7 @@ function exchanges({ history }: Chat): Exchange[] {
  */
 class Turn {
   id = '';
-  /** resolves when the request was stopped in the Chat view */
+  /** resolves when the request is stopped in the Chat view */
   readonly stopped: Promise<'stopped'>;
   private readonly begun = new Set<string>();
   private readonly subscriptions: (() => void)[] = [];
@@ -135,19 +135,19 @@ class Turn {
     this.takeBack();
   }
 
-  /** Whether the turn began and has ended. */
+  /** Whether the turn has started and ended. */
   over(m: Model): boolean {
     return this.begun.has(this.id) && !m.openTurns.has(this.id);
   }
 
-  /** Stops the turn's answer, and no other one. */
+  /** Stops only this turn's answer. */
   private takeBack(): void {
     if (this.token.isCancellationRequested && this.id !== '') {
       void this.conversation.interrupt('button');
     }
   }
 
-  /** The request is over. One that was stopped before its turn takes the question back when that is asked, where it is asked alone. */
+  /** The request ended. If it was stopped before its turn, this withdraws the question when it is asked alone. */
   end(): void {
     this.subscriptions.forEach((f) => f());
     if (this.token.isCancellationRequested && this.id === '') {
@@ -165,7 +165,7 @@ class Turn {
   }
 }
 
-/** Shows the answer of a turn as it comes, until the turn is over. */
+/** Streams the answer of a turn until the turn ends. */
 function follow(conversation: Conversation, turn: Turn, stream: vscode.ChatResponseStream, t: Translate): Promise<vscode.ChatResult> {
   return new Promise((resolve) => {
     let shown = '';

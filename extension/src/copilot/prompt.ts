@@ -1,5 +1,5 @@
-// What the language model is sent: how to answer, what of the editor goes with
-// the question, and what was said so far, within the model's budget of tokens.
+// The language model's prompt: instructions, editor content and the conversation so far, within the model's
+// token budget.
 
 import type { CopilotMessage } from '../protocol.gen';
 import type { ContextKey } from '../view';
@@ -10,16 +10,16 @@ export type Part =
   | { readonly is: 'call'; readonly callId: string; readonly name: string; readonly input: object }
   | { readonly is: 'result'; readonly callId: string; readonly text: string };
 
-/** A message to the model. There is no role for instructions: they are the user's. */
+/** A message to the model. The API has no system role, so instructions use the user role. */
 export interface Message {
   readonly role: 'user' | 'assistant';
   readonly parts: readonly Part[];
 }
 
-/** Kind is what a piece of material is: of the editor, or attached by the user. */
+/** Kind is the source of material: the editor or an attachment. */
 export type Kind = ContextKey | 'attached';
 
-/** Material is what goes with a question. */
+/** Material accompanies a question. */
 export interface Material {
   readonly key: Kind;
   readonly title: string;
@@ -31,9 +31,9 @@ export interface Material {
 /** Counts the tokens of a text. */
 export type Count = (text: string) => number;
 
-/** About how many tokens a text has, rather too many than too few. No model is asked: that would cost a call for each piece. */
+/** Estimates the tokens of a text, erring on the high side. It does not ask the model, which would cost a call for each piece. */
 export function estimate(text: string): number {
-  let wide = 0; // characters that are a token each, or more
+  let wide = 0; // characters of one or more tokens each
   for (let i = 0; i < text.length; i++) {
     if (text.charCodeAt(i) > 0x7f) {
       wide++;
@@ -42,7 +42,7 @@ export function estimate(text: string): number {
   return Math.ceil((text.length - wide) / 3 + wide);
 }
 
-/** The model answers someone who listens. */
+/** The model's answer is heard, not read. */
 export const INSTRUCTIONS = [
   'You are a coding assistant in Visual Studio Code. The user speaks to you, and your answer is read aloud as you write it.',
   'Answer first, in one to three short sentences of plain prose; say more only when asked to.',
@@ -51,25 +51,25 @@ export const INSTRUCTIONS = [
   'What the user said was recognised from speech: names of files and symbols may be misspelled. Where it matters, ask.',
 ].join('\n');
 
-/** Tokens that stay free, for what the editor adds by itself. */
+/** Reserved tokens for what the editor adds. */
 const RESERVE = 256;
-/** The most tokens that go with a question, however much the model would take. */
+/** Maximum tokens for a question, whatever the model's limit. */
 export const CONTEXT = 8_000;
-/** The share of that which one kind of material may take. */
+/** Maximum share of that for one kind of material. */
 const SHARES: Readonly<Record<Kind, number>> = { workspaceName: 0.05, attached: 0.6, selection: 0.4, diagnostics: 0.15, activeFile: 1 };
-/** The file comes last: it takes what is left. */
+/** The file is last, and gets what is left. */
 const ORDER: readonly Kind[] = ['workspaceName', 'attached', 'selection', 'diagnostics'];
 
-/** Composed is a prompt, and what did not fit whole. */
+/** Composed is a prompt, and what was cut. */
 export interface Composed {
   readonly messages: readonly Message[];
   readonly trimmed: readonly Kind[];
   readonly droppedMessages: number;
-  /** of all of it, as counted */
+  /** the total, as counted */
   readonly tokens: number;
 }
 
-/** Composes a prompt of at most limit tokens. The question itself is never cut. */
+/** Composes a prompt of at most limit tokens. It never cuts the question. */
 export function compose(
   said: readonly CopilotMessage[],
   material: readonly Material[],
@@ -104,7 +104,7 @@ export function compose(
     }
   }
   const kept: CopilotMessage[] = [];
-  // Half of what is left is the file's, where there is one.
+  // Half of the remaining budget is reserved for the file, if there is one.
   let room = material.some((m) => m.key === 'activeFile') ? left - Math.min(left / 2, context) : left;
   for (const m of [...before].reverse()) {
     const tokens = count(plain(m));
@@ -115,7 +115,7 @@ export function compose(
     left -= tokens;
     kept.unshift(m);
   }
-  // An outcome of a tool without its question means nothing to the model.
+  // A tool result without its question means nothing to the model.
   while (kept[0]?.role === 'tool') {
     kept.shift();
   }
@@ -135,7 +135,7 @@ function plain(m: CopilotMessage): string {
   return m.role === 'tool' ? `${m.name ?? ''} ${JSON.stringify(m.input ?? {})} ${m.content}` : m.content;
 }
 
-/** Messages as the model takes them. The outcome of a call follows the call. */
+/** Converts messages for the model. The result of a call follows the call. */
 export function messages(said: readonly CopilotMessage[]): Message[] {
   const out: Message[] = [];
   for (const m of said) {
@@ -152,7 +152,7 @@ export function messages(said: readonly CopilotMessage[]): Message[] {
   return out;
 }
 
-/** What became of a call, also where it did not run. */
+/** The outcome of a call, also if it did not run. */
 function outcome(m: CopilotMessage): string {
   switch (m.status) {
     case 'rejected':
@@ -170,7 +170,7 @@ interface Kept {
   readonly cut: boolean;
 }
 
-/** As much of a piece as fits, in whole lines around its focus. */
+/** The part of a piece that fits, in whole lines around its focus. */
 function fit(m: Material, room: number, count: Count): Kept {
   const whole = `${m.title}:\n${fenced(m.text)}`;
   const all = count(whole);
@@ -190,7 +190,7 @@ function fit(m: Material, room: number, count: Count): Kept {
   return nothing;
 }
 
-/** At most size characters of whole lines around a place; a line that is longer is cut. */
+/** At most size characters of whole lines around a position; cuts a longer line. */
 export function around(text: string, focus: number, size: number): string {
   const from = Math.max(0, Math.min(focus - Math.floor(size / 2), text.length - size));
   const piece = text.slice(from, from + size);
@@ -199,7 +199,7 @@ export function around(text: string, focus: number, size: number): string {
   return last > first ? piece.slice(first, last) : piece;
 }
 
-/** A fence that is longer than any in the text. */
+/** A fence longer than any in the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((m) => m[0].length));
   const mark = '`'.repeat(longest + 1);

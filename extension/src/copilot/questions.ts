@@ -1,12 +1,11 @@
-// What a question from the Chat view brings along: the model that was chosen
-// there, what was attached to it, and what was said there before. The daemon
-// carries the words only; the rest waits here until it asks for the answer.
+// Context of questions from the Chat view: the selected model, the attachments and the earlier exchanges. The
+// daemon only carries the words; the rest is kept here until the daemon requests the answer.
 
 import type * as vscode from 'vscode';
 import type { CopilotMessage, CopilotSendParams } from '../protocol.gen';
 import type { Material } from './prompt';
 
-/** Exchange is an earlier question of the Chat view with its answer. */
+/** Exchange is an earlier question in the Chat view with its answer. */
 export interface Exchange {
   readonly question: string;
   readonly answer: string;
@@ -19,20 +18,20 @@ export interface ChatQuestion {
   readonly history: readonly Exchange[];
 }
 
-/** How many questions are kept for another attempt. */
+/** Maximum number of questions kept for further attempts. */
 const KEPT = 20;
 
 export class ChatQuestions {
   private readonly waiting = new Set<ChatQuestion>();
   private readonly byTurn = new Map<string, ChatQuestion>();
 
-  /** Has a question wait for its turn; the result takes it back. */
+  /** Registers a question for its turn; the result withdraws it. */
   add(question: ChatQuestion): () => void {
     this.waiting.add(question);
     return () => this.waiting.delete(question);
   }
 
-  /** The question of the Chat view that the daemon wants answered, if it is one. */
+  /** The Chat view's question that the daemon wants answered, or undefined. */
   of(params: CopilotSendParams): ChatQuestion | undefined {
     const known = this.byTurn.get(params.turnId);
     if (known !== undefined) {
@@ -52,18 +51,18 @@ export class ChatQuestions {
     return found;
   }
 
-  /** A new daemon counts its turns from the beginning. */
+  /** A new daemon restarts its turn ids. */
   forget(): void {
     this.byTurn.clear();
   }
 }
 
-/** Whether a question is asked in a turn, alone or with others that waited too. */
+/** Whether a turn asks a question, alone or with others that were queued. */
 export function asks(params: CopilotSendParams, question: string): boolean {
   return params.messages.findLast((m) => m.role === 'user')?.content.includes(question) === true;
 }
 
-/** What was said in the Chat view and is not in the daemon's thread, such as before the window was reloaded. */
+/** Chat view exchanges that are missing in the daemon's thread, such as those before a window reload. */
 export function earlier(history: readonly Exchange[], thread: readonly CopilotMessage[]): CopilotMessage[] {
   return history
     .filter(({ question }) => !thread.some((m) => m.role === 'user' && m.content.includes(question)))

@@ -1,9 +1,9 @@
-// Which tools the assistant may ask for: those that the user listed. That a tool
-// is listed allows no call of it: each is asked about.
+// The tools that the assistant may call: those that the user listed. Listing a tool does not approve its
+// calls: the user decides about each.
 
 import type { ToolSpec } from '../protocol.gen';
 
-/** Tool is what the editor knows of one. */
+/** Tool is the editor's description of a tool. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -11,10 +11,10 @@ export interface Tool {
   readonly tags?: readonly string[];
 }
 
-/** The tools that this package contributes for other agents: its own model speaks without them. */
+/** The tools that this package contributes for other agents; its own model speaks without them. */
 export const ALOUD: ReadonlySet<string> = new Set(['agentvoice_say', 'agentvoice_ask']);
 
-/** Whether a list names a tool. A name may end with * for any ending. */
+/** Whether a list contains a tool. A name may end with * as a wildcard. */
 export function listed(name: string, list: readonly string[]): boolean {
   return list.some((entry) => {
     const wanted = entry.trim();
@@ -22,7 +22,7 @@ export function listed(name: string, list: readonly string[]): boolean {
   });
 }
 
-/** The tools that may be asked for. One that is not known to be harmless is taken for destructive. */
+/** The tools that may be called. Tools that are not known to be harmless count as destructive. */
 export function offered(tools: readonly Tool[], allowed: readonly string[], harmless: readonly string[], confirms: (tool: Tool) => boolean): ToolSpec[] {
   return tools
     .filter((t) => listed(t.name, allowed) && !ALOUD.has(t.name))

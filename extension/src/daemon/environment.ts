@@ -1,10 +1,10 @@
-// What the bundled daemon has to be told of its package, on a machine where
-// nothing was installed for it.
+// The environment that tells the bundled daemon about files in its package, for machines where nothing is
+// installed for it.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where ALSA keeps its configuration on every system that has it. */
+/** Path of ALSA's configuration on systems that have it. */
 const ALSA = '/usr/share/alsa/alsa.conf';
 
 /**

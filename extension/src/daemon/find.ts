@@ -1,5 +1,5 @@
-// Which daemon is started: the one that a setting names, else the bundled one,
-// and whether it fits this machine and this extension.
+// Selects the daemon to start (the one in the setting, or else the bundled one), and checks that it matches
+// this machine and this extension.
 
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { isAbsolute, join } from 'node:path';
 import { PROTOCOL_VERSION } from '../protocol.gen';
 import type { Translate } from '../text';
 
-/** Unusable says why no daemon can be started, and what to do. */
+/** Unusable says why the daemon cannot start, and how to fix it. */
 export class Unusable extends Error {
   override readonly name = 'Unusable';
   constructor(
@@ -21,31 +21,31 @@ export class Unusable extends Error {
   }
 }
 
-/** Version is what `agentvoice-daemon version --json` prints. */
+/** Version is the output of `agentvoice-daemon version --json`. */
 export interface Version {
   readonly version: string;
   readonly protocolVersion: string;
   readonly platform: string;
 }
 
-/** How long `version` may take, in milliseconds: it only prints, but the first start reads the whole file. */
+/** Timeout of `version`, in milliseconds: it only prints, but the first start reads the whole file. */
 const PATIENCE = 15_000;
 
 const PLATFORMS: Readonly<Record<string, string>> = { win32: 'windows', darwin: 'darwin', linux: 'linux' };
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' };
 
-/** The platform as Go names it, such as linux/amd64. */
+/** The platform in Go's notation, such as linux/amd64. */
 export function platform(os: string = process.platform, arch: string = process.arch): string {
   return `${PLATFORMS[os] ?? os}/${ARCHITECTURES[arch] ?? arch}`;
 }
 
-/** Where the daemon comes from: the path, and whether the user chose it. */
+/** The daemon's path, and whether the user chose it. */
 export interface Source {
   readonly path: string;
   readonly chosen: boolean;
 }
 
-/** The daemon to start: of the setting, else of the extension's own folder. */
+/** The daemon to start: from the setting, or else from the extension's folder. */
 export function sourceOf(setting: string, extensionPath: string, os: string = process.platform): Source {
   const wanted = setting.trim();
   if (wanted === '') {
@@ -55,13 +55,13 @@ export function sourceOf(setting: string, extensionPath: string, os: string = pr
   return { path: expanded, chosen: true };
 }
 
-/** A daemon that was checked, and the environment that it is started with. */
+/** A checked daemon, and the environment to start it with. */
 export interface Program {
   readonly path: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Runs a program and gives its output. */
+/** Runs a program and returns its output. */
 export type Run = (path: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<string>;
 
 export const run: Run = (path, args, env) =>
@@ -69,7 +69,7 @@ export const run: Run = (path, args, env) =>
     execFile(path, [...args], { timeout: PATIENCE, windowsHide: true, env: env ?? process.env }, (err, stdout) => (err ? reject(err) : resolve(stdout)));
   });
 
-/** Checks that the daemon is there, runs here, and speaks this extension's protocol. */
+/** Checks that the daemon exists, runs on this machine and speaks this extension's protocol. */
 export async function check(source: Source, t: Translate, ask: Run = run, here: string = platform()): Promise<Version> {
   if (source.chosen && !isAbsolute(source.path)) {
     throw new Unusable(
@@ -115,7 +115,7 @@ async function present(source: Source, t: Translate): Promise<void> {
   }
 }
 
-/** A program of another platform cannot even say its version. */
+/** A program for another platform cannot even print its version. */
 function unable(source: Source, here: string, t: Translate, err: unknown): Unusable {
   const code = typeof err === 'object' && err !== null && 'code' in err ? String(err.code) : '';
   if (code === 'ENOEXEC' || code === 'EFTYPE' || code === 'UNKNOWN') {
@@ -145,7 +145,7 @@ function parse(text: string): Version {
   throw new Error('version --json did not name version, protocolVersion and platform');
 }
 
-/** The part of a version that has to be equal. */
+/** The part of a version that must match. */
 export function major(version: string): string {
   return version.split('.', 1)[0] ?? '';
 }

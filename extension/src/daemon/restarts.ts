@@ -1,15 +1,15 @@
-// When a daemon that died is started again.
+// Restart policy after a crash of the daemon.
 
-/** How many restarts there are in a row. */
+/** Maximum number of consecutive restarts. */
 const MAX_RESTARTS = 4;
-/** So many deaths within the window are too many. */
+/** Number of crashes within the window after which the daemon is not restarted. */
 const MAX_DEATHS = 5;
-/** In milliseconds. */
+/** Window in which crashes count, in milliseconds. */
 const WINDOW = 3 * 60_000;
-/** Milliseconds before the first restart; each further one waits twice as long. */
+/** Milliseconds before the first restart; each further restart doubles the delay. */
 const FIRST_DELAY = 100;
 
-/** Verdict on a death. */
+/** Verdict is the decision after a crash. */
 export type Verdict = { readonly again: true; readonly delay: number; readonly restart: number } | { readonly again: false; readonly deaths: number };
 
 /**
@@ -20,7 +20,7 @@ export type Verdict = { readonly again: true; readonly delay: number; readonly r
 export class Restarts {
   private deaths: number[] = [];
 
-  /** A death, at a time in milliseconds. */
+  /** Records a crash at a time in milliseconds. */
   died(now: number): Verdict {
     this.deaths = [...this.deaths.filter((at) => now - at < WINDOW), now];
     const restart = this.deaths.length;
@@ -29,7 +29,7 @@ export class Restarts {
       : { again: true, delay: FIRST_DELAY * 2 ** (restart - 1), restart };
   }
 
-  /** The user wants it again. */
+  /** The user requested a start. */
   forgive(): void {
     this.deaths = [];
   }

@@ -1,5 +1,5 @@
-// The daemon's process: started at the first use, started again when it dies,
-// given up when it dies too often, and ended in order.
+// The daemon's process: starts on first use, restarts after a crash, gives up after too many crashes, and
+// shuts down cleanly.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
@@ -9,19 +9,19 @@ import { Wire } from '../wire';
 import { Unusable, major } from './find';
 import { Restarts } from './restarts';
 
-/** Milliseconds between two heartbeats. */
+/** Interval between two heartbeats, in milliseconds. */
 export const HEARTBEAT = 5_000;
-/** How long the daemon may take for initialize, in milliseconds. */
+/** Timeout of initialize, in milliseconds. */
 const HANDSHAKE = 15_000;
-/** How long its end may be told after its pipe broke, in milliseconds. */
+/** How long to wait for the exit event after the pipe broke, in milliseconds. */
 const OBITUARY = 1_000;
-/** How long it may take to end by itself, in milliseconds. */
+/** How long it may take to exit by itself, in milliseconds. */
 const FAREWELL = 1_500;
 
-/** Clock is what the sidecar needs of time. */
+/** Clock is the sidecar's source of time. */
 export interface Clock {
   now(): number;
-  /** Runs f after so many milliseconds; the result stops it. */
+  /** Runs f after the given milliseconds; the result cancels it. */
   after(ms: number, f: () => void): () => void;
 }
 
@@ -33,7 +33,7 @@ export const realClock: Clock = {
   },
 };
 
-/** Log is where the sidecar writes; nothing of it holds words of the user. */
+/** Log is the sidecar's log; it must not contain the user's words. */
 export interface Log {
   info(message: string): void;
   warn(message: string): void;
@@ -41,22 +41,22 @@ export interface Log {
   debug(message: string): void;
 }
 
-/** Host is what the sidecar needs of the window. */
+/** Host is what the sidecar needs from the window. */
 export interface Host {
-  /** Finds, checks and starts the daemon. Fails with Unusable. */
+  /** Finds, checks and starts the daemon. Throws Unusable. */
   launch(): Promise<ChildProcessWithoutNullStreams>;
-  /** The params of initialize but the version of the protocol. */
+  /** The params of initialize except the protocol version. */
   greeting(): Omit<InitializeParams, 'protocolVersion'>;
-  /** Sets the handlers; nothing is read before. */
+  /** Sets the handlers; called before reading starts. */
   wired(wire: Wire): void;
-  /** The window shows something: asked before each heartbeat. */
+  /** Whether the window is responsive; checked before each heartbeat. */
   windowLives(): Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
   readonly t: Translate;
 }
 
-/** What the sidecar tells. */
+/** The sidecar's events. */
 export type Event =
   | { readonly is: 'starting' }
   | { readonly is: 'running'; readonly result: InitializeResult; readonly again: boolean }
@@ -82,17 +82,17 @@ export class Sidecar {
     private readonly tell: (event: Event) => void,
   ) {}
 
-  /** The wire, where there is one. */
+  /** The current wire, if connected. */
   get wire(): Wire | undefined {
     return this.running?.wire;
   }
 
-  /** The process of the daemon, for diagnostics. */
+  /** The daemon's process id, for diagnostics. */
   get pid(): number | undefined {
     return this.running?.daemon.pid;
   }
 
-  /** The wire to a running daemon, which is started where there is none. A failure was told before this fails. */
+  /** Returns the wire of the running daemon, starting it if necessary. A failure is reported before this rejects. */
   start(): Promise<Wire> {
     if (this.running !== undefined) {
       return Promise.resolve(this.running.wire);
@@ -115,7 +115,7 @@ export class Sidecar {
       }
     });
     this.starting = attempt;
-    attempt.catch(() => undefined); // who asked for it is told by start
+    attempt.catch(() => undefined); // callers of start receive the rejection
   }
 
   private async open(again: boolean): Promise<Wire> {
@@ -152,20 +152,20 @@ export class Sidecar {
       this.running = { wire, daemon };
       this.host.log.info(`daemon ${result.serverInfo.version} runs, process ${daemon.pid ?? '?'}, protocol ${result.protocolVersion}`);
       this.tell({ is: 'running', result, again });
-      void wire.notify('initialized').catch(() => undefined); // a daemon that died meanwhile is told by its exit
+      void wire.notify('initialized').catch(() => undefined); // if the daemon died meanwhile, its exit event reports it
       this.beat(wire);
       return wire;
     } catch (err) {
       wire.dispose();
       if (alive && err instanceof ResponseError && err.code === ErrorCodes.PendingResponseRejected) {
-        await this.withTimeout(exited, OBITUARY).catch(() => undefined); // a broken pipe is often the first sign of a death
+        await this.withTimeout(exited, OBITUARY).catch(() => undefined); // a broken pipe is often the first sign of a crash
       }
       if (alive) {
         daemon.removeAllListeners('exit');
         daemon.kill();
         throw this.failed(err);
       }
-      throw err; // died counts it
+      throw err; // died counts the crash
     }
   }
 
@@ -185,7 +185,7 @@ export class Sidecar {
     }
   }
 
-  /** What p comes to, and a failure after so many milliseconds. */
+  /** The result of p, or a rejection after the given milliseconds. */
   private withTimeout<T>(p: Promise<T>, ms: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = this.host.clock.after(ms, () => reject(new Error(`no answer within ${ms} ms`)));
@@ -202,7 +202,7 @@ export class Sidecar {
     );
   }
 
-  /** What the user is told where starting again would not help. */
+  /** The message when restarting would not help. */
   private failed(err: unknown): unknown {
     const { t, log } = this.host;
     const cause = err instanceof Error && err.cause instanceof Error ? `: ${err.cause.message}` : '';
@@ -210,7 +210,7 @@ export class Sidecar {
     const problem = err instanceof Unusable
       ? { code: err.code, message: err.message, remediation: err.remediation, retryable: false }
       : { code: 'daemonBroken' as const, message: t('The daemon does not start.'), remediation: t('Try again. See the log for details.'), retryable: true };
-    this.starting = undefined; // the next start tries again
+    this.starting = undefined; // allows the next start to retry
     this.tell({ is: 'failed', problem });
     return err;
   }
@@ -220,7 +220,7 @@ export class Sidecar {
       this.running.wire.dispose();
       this.running = undefined;
     }
-    this.starting = undefined; // the next start tries again
+    this.starting = undefined; // allows the next start to retry
     this.stopHeartbeat?.();
     this.stopHeartbeat = undefined;
     if (this.stopping) {
@@ -279,7 +279,7 @@ export class Sidecar {
     });
   }
 
-  /** Ends the daemon in order, and by force where that takes too long. Never fails. */
+  /** Shuts the daemon down, and kills it after a timeout. Never rejects. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.cancelRestart?.();
@@ -304,7 +304,7 @@ export class Sidecar {
   }
 }
 
-/** A line of the daemon's log: one JSON object, else what a crash prints. */
+/** A line of the daemon's log: a JSON object, or the output of a crash. */
 export function logLine(line: string, log: Log): void {
   if (line.trim() === '') {
     return;
@@ -334,7 +334,7 @@ export function logLine(line: string, log: Log): void {
   }
 }
 
-/** The daemon refused a request, in the user's words. */
+/** The message for a request that the daemon refused. */
 export function refusal(err: unknown): { code: keyof typeof ERRORS; message: string; remediation: string; retryable: boolean } | undefined {
   if (!(err instanceof ResponseError)) {
     return undefined;

@@ -1,12 +1,12 @@
-// Changes to files that a tool wants to make: shown as a diff while the user is asked,
-// made as they were shown, and taken back on request.
+// File changes proposed by a tool: shown as a diff during approval, applied exactly as shown, and reverted on
+// request.
 
 import * as vscode from 'vscode';
 import type { EditorCommandResult } from '../protocol.gen';
 import type { Translate } from '../text';
 import { Refused } from './files';
 
-/** Change is one file as it is and as it will be; before is undefined for a new file. */
+/** Change is one file before and after; before is undefined for a new file. */
 export interface Change {
   readonly uri: vscode.Uri;
   readonly before: string | undefined;
@@ -14,7 +14,7 @@ export interface Change {
 }
 
 const SCHEME = 'agentvoice-change';
-/** How many changes that wait are kept, and how many that were made. */
+/** Maximum number of pending and of applied changes kept. */
 const KEPT = 50;
 
 export class Changes implements vscode.TextDocumentContentProvider {
@@ -25,7 +25,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
 
   constructor(private readonly t: Translate) {}
 
-  /** Has the changes of a call wait for the user's decision. */
+  /** Registers a call's changes to await the user's decision. */
   add(callId: string, changes: readonly Change[]): void {
     this.waiting.set(callId, changes);
     for (const oldest of this.waiting.keys()) {
@@ -40,7 +40,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     return this.waiting.get(callId);
   }
 
-  /** The call that the user is asked about now: its diff is shown, and that of another one is closed. */
+  /** Shows the diff of the call that awaits approval, and closes any other one. */
   async follow(callId: string | undefined, prepare: () => Promise<void>): Promise<void> {
     if (callId === this.shown) {
       return;
@@ -58,7 +58,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     }
   }
 
-  /** Shows the changes of a call, beside what is there. */
+  /** Shows a call's changes next to the current contents. */
   async show(callId: string): Promise<EditorCommandResult> {
     const changes = this.waiting.get(callId);
     const first = changes?.[0];
@@ -83,7 +83,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     return this.waiting.get(callId)?.[i]?.[which] ?? '';
   }
 
-  /** A call is over: its diff is closed. */
+  /** A call ended: closes its diff. */
   async settle(callId: string): Promise<void> {
     if (this.waiting.has(callId)) {
       await this.close();
@@ -91,7 +91,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     }
   }
 
-  /** Closes the diff, whichever way it was opened. */
+  /** Closes the diff, however it was opened. */
   private async close(): Promise<void> {
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input, label }) =>
       input instanceof vscode.TabInputTextDiff ? input.modified.scheme === SCHEME : label.startsWith(this.t('Proposed change: {0}', '')));
@@ -100,7 +100,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     }
   }
 
-  /** Makes the changes of a call, if every file is still as it was shown. What had no unsaved changes is saved. */
+  /** Applies a call's changes if every file is still as it was shown. Saves files that had no unsaved changes. */
   async make(callId: string): Promise<readonly Change[]> {
     const changes = this.waiting.get(callId) ?? [];
     const edit = new vscode.WorkspaceEdit();
@@ -128,7 +128,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     return changes;
   }
 
-  /** Takes the last change back, if nothing was changed after it; nothing where there is none that can be. */
+  /** Reverts the last change if its files were not changed since; undefined if there is nothing to revert. */
   async undo(): Promise<EditorCommandResult | undefined> {
     const changes = this.made.at(-1) ?? [];
     const edit = new vscode.WorkspaceEdit();
@@ -136,7 +136,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     for (const { uri, before, after } of changes) {
       const document = await vscode.workspace.openTextDocument(uri).then((d) => d, () => undefined);
       if (document?.getText() !== after) {
-        return undefined; // the editor's own undo knows what came after
+        return undefined; // the editor's own undo covers later changes
       }
       if (before === undefined) {
         edit.deleteFile(uri);
@@ -158,13 +158,13 @@ export class Changes implements vscode.TextDocumentContentProvider {
   }
 }
 
-/** Replaces what differs, so that cursors and marks outside of it stay. */
+/** Replaces only the differing part, so that cursors and decorations outside of it stay. */
 function replace(edit: vscode.WorkspaceEdit, document: vscode.TextDocument, after: string): void {
   const [from, to, text] = difference(document.getText(), after);
   edit.replace(document.uri, new vscode.Range(document.positionAt(from), document.positionAt(to)), text);
 }
 
-/** The part of a text that differs from another, and what is there instead. */
+/** The part of a text that differs from another, and its replacement. */
 export function difference(before: string, after: string): [from: number, to: number, text: string] {
   const shorter = Math.min(before.length, after.length);
   let from = 0;

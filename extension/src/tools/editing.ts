@@ -1,11 +1,11 @@
-// The tools that change files: by texts to replace, or by the editor's own rename.
+// The tools that change files: by replacing text, or with the editor's rename.
 
 import * as vscode from 'vscode';
 import { type Change, type Changes, difference } from './changes';
 import { type Files, Refused } from './files';
 import type { Input, Own } from './own';
 
-/** How many places one call may change, and how many files a rename. */
+/** Maximum number of places that one call may change, and of files in a rename. */
 const EDITS = 50;
 const FILES = 100;
 
@@ -28,7 +28,7 @@ export function editing(files: Files, changes: Changes): Own[] {
     prepare,
     run: async (callId, input) => {
       if (changes.of(callId) === undefined) {
-        await prepare(callId, input); // a call that is tried again
+        await prepare(callId, input); // a retried call
       }
       return made(callId);
     },
@@ -100,7 +100,7 @@ function editsOf(input: Input): Edit[] {
   return edits.map(({ oldText, newText }) => ({ oldText, newText }));
 }
 
-/** A text after its edits. Each is looked for in the text as it was, so that none touches what another one wrote. */
+/** Applies edits to a text. Each is located in the original text, so that no edit changes another one's output. */
 export function edited(text: string, edits: readonly Edit[], eol: string): string {
   const ended = (s: string): string => s.replace(/\r?\n/g, eol);
   const places = edits.map((edit, i) => {
@@ -127,7 +127,7 @@ async function isThere(uri: vscode.Uri): Promise<boolean> {
   return vscode.workspace.fs.stat(uri).then(() => true, () => false);
 }
 
-/** The symbol that a call means, and where it is. */
+/** The symbol that a call refers to, with its position. */
 async function symbolAt(files: Files, input: Input): Promise<{ document: vscode.TextDocument; position: vscode.Position; symbol: string }> {
   const editor = vscode.window.activeTextEditor;
   const path = input.text('path').trim();
@@ -154,7 +154,7 @@ async function symbolAt(files: Files, input: Input): Promise<{ document: vscode.
   return { document, position, symbol };
 }
 
-/** The files that a rename changes. It is refused as a whole where one of them may not be changed. */
+/** The files that a rename changes. It is refused completely if one of them is protected. */
 async function renamed(files: Files, entries: readonly [vscode.Uri, vscode.TextEdit[]][]): Promise<Change[]> {
   if (entries.length > FILES) {
     throw new Refused(`This would change ${entries.length} files; at most ${FILES} are changed at once.`);

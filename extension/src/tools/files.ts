@@ -1,4 +1,4 @@
-// Which files the tools may see: those of the workspace, but none that is never sent
+// Decides which files the tools may access: files of the workspace, except those that must not be sent
 // (copilot/guard.ts).
 
 import { realpath } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { type Guard, hasPrivateKey } from '../copilot/guard';
 
-/** Refused says, to the model, why a tool does not do something. */
+/** Refused tells the model why a tool does not run. */
 export class Refused extends Error {}
 
 const NEVER = 'is never read or changed: it may hold secrets or is excluded in the settings';
@@ -14,7 +14,7 @@ const NEVER = 'is never read or changed: it may hold secrets or is excluded in t
 export class Files {
   constructor(private readonly guard: Pick<Guard, 'always' | 'look' | 'withheld' | 'ignoredOf'>) {}
 
-  /** The file of a path that the model gave, which need not exist. It is inside of the workspace, and may be seen. */
+  /** Resolves a path from the model, which may not exist. It must be in the workspace and accessible. */
   async uri(path: string): Promise<vscode.Uri> {
     const folders = vscode.workspace.workspaceFolders ?? [];
     if (folders.length === 0) {
@@ -33,7 +33,7 @@ export class Files {
     return uri;
   }
 
-  /** The text of a file, as it is in the editor, saved or not. */
+  /** The text of a file as shown in the editor, including unsaved changes. */
   async document(uri: vscode.Uri): Promise<vscode.TextDocument> {
     const path = vscode.workspace.asRelativePath(uri);
     let document: vscode.TextDocument;
@@ -53,7 +53,7 @@ export class Files {
     return this.document(await this.uri(path));
   }
 
-  /** The files that a pattern finds and that may be seen, and whether there are more. */
+  /** The accessible files that match a pattern, and whether there are more. */
   async find(pattern: string, limit: number): Promise<{ uris: vscode.Uri[]; more: boolean }> {
     if (pattern.split(/[\\/]/).includes('..') || posix.isAbsolute(pattern)) {
       throw new Refused(`The pattern ${pattern} leads out of the workspace.`);
@@ -65,13 +65,13 @@ export class Files {
     return { uris: uris.slice(0, limit), more: found.length > limit };
   }
 
-  /** Whether a file may be named at all. */
+  /** Whether a file may be mentioned. */
   mayName(uri: vscode.Uri): boolean {
     return vscode.workspace.getWorkspaceFolder(uri) !== undefined && this.guard.always(uri) === undefined;
   }
 }
 
-/** The places that a path may mean in a folder of the workspace. */
+/** The candidate locations of a path in a workspace folder. */
 function inside(folder: vscode.WorkspaceFolder, wanted: string, several: boolean): vscode.Uri[] {
   const root = folder.uri.path.replace(/\/$/, '');
   const drive = /^[A-Za-z]:/.test(wanted) ? `/${wanted}` : wanted;
@@ -92,7 +92,7 @@ async function firstThatIs(uris: readonly vscode.Uri[]): Promise<vscode.Uri | un
       await vscode.workspace.fs.stat(uri);
       return uri;
     } catch {
-      // the next one may be there
+      // try the next one
     }
   }
   return undefined;
@@ -105,7 +105,7 @@ async function staysInside(uri: vscode.Uri, path: string): Promise<void> {
     throw new Refused(`${path} is not in the workspace.`);
   }
   if (uri.scheme !== 'file' || folder.uri.scheme !== 'file') {
-    return; // of another machine: its links are not known here
+    return; // on a remote machine, whose links cannot be resolved here
   }
   const root = await realpath(folder.uri.fsPath);
   for (let at = uri; at.path.length >= folder.uri.path.length; at = vscode.Uri.joinPath(at, '..')) {
@@ -122,7 +122,7 @@ async function staysInside(uri: vscode.Uri, path: string): Promise<void> {
   }
 }
 
-/** The globs that the editor hides in its explorer and its search. */
+/** The globs that the editor hides in its explorer and search. */
 function hidden(): string {
   const globs = ['files', 'search'].flatMap((section) =>
     Object.entries(vscode.workspace.getConfiguration(section).get<Record<string, unknown>>('exclude', {})).filter(([, on]) => on === true).map(([glob]) => glob));

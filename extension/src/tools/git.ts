@@ -1,9 +1,9 @@
-// What the editor's Git extension knows of the workspace.
+// Workspace information from the editor's Git extension.
 
 import * as vscode from 'vscode';
 import { type Files, Refused } from './files';
 
-/** The longest diff of a file, in characters. */
+/** Maximum length of a file's diff, in characters. */
 const DIFF = 16_000;
 
 interface Change { readonly uri: vscode.Uri; readonly status: number }
@@ -19,7 +19,7 @@ interface Repository {
   diffWithHEAD(path: string): Promise<string>;
 }
 
-/** What the extension exports, as far as it is used here. */
+/** The used part of the extension's API. */
 interface Extension {
   getAPI(version: 1): { readonly repositories: readonly Repository[]; getRepository(uri: vscode.Uri): Repository | null };
 }
@@ -34,7 +34,7 @@ export async function git(files: Files): Promise<{ status(): string; diff(only: 
   try {
     api = exported?.getAPI(1);
   } catch {
-    api = undefined; // Git is switched off in the settings
+    api = undefined; // Git is disabled in the settings
   }
   const near = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
   const repository = (near === undefined ? undefined : api?.getRepository(near)) ?? api?.repositories[0];

@@ -1,6 +1,5 @@
-// The tools of the editor's own: what a language model may ask for without an
-// extension that contributes it. The daemon asks the user about each call, so no
-// dialog of the editor opens.
+// The editor's built-in tools: what a language model may call without an extension that contributes it. The
+// daemon asks the user about each call, so the editor opens no dialog.
 
 import * as vscode from 'vscode';
 import type { EditorCommandParams, EditorCommandResult, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
@@ -14,13 +13,13 @@ import { type Files, Refused } from './files';
 import { reading } from './reading';
 import { running } from './running';
 
-/** What the daemon passes for a call that may be taken back. */
+/** The daemon's cancellation signal for a call. */
 export interface Token {
   readonly isCancellationRequested: boolean;
   onCancellationRequested(f: () => void): { dispose(): void };
 }
 
-/** The members of a call's input; the model need not keep to the schema. */
+/** The fields of a call's input; the model may not follow the schema. */
 export class Input {
   constructor(readonly all: Readonly<Record<string, unknown>>) {}
 
@@ -29,7 +28,7 @@ export class Input {
     return typeof value === 'string' ? value : '';
   }
 
-  /** A text that the call cannot do without. */
+  /** A required text. */
   required(name: string): string {
     const value = this.text(name).trim();
     if (value === '') {
@@ -48,38 +47,38 @@ export class Input {
   }
 }
 
-/** Own is a tool. What it cannot do it says by a Refused, for the model. */
+/** Own is a tool. It rejects with Refused, whose message is for the model, when it cannot do something. */
 export interface Own {
   readonly name: string;
   readonly description: string;
   readonly properties: Readonly<Record<string, object>>;
   readonly required?: readonly string[];
-  /** It changes nothing and runs nothing. */
+  /** it changes nothing and runs nothing */
   readonly readOnly?: true;
-  /** What it does may be irreversible: a plain yes is not enough. */
+  /** its effects may be irreversible, so a plain yes is not enough */
   readonly destructive?: true;
-  /** It changes files, which the editor shows while the user is asked. */
+  /** it changes files, which the editor shows during approval */
   readonly changes?: true;
-  /** What the user is asked about: the input with all that the call depends on. */
+  /** What the user approves: the input with everything that the call depends on. */
   prepare?(callId: string, input: Input): Promise<object>;
   run(callId: string, input: Input, token: Token): Promise<string>;
 }
 
-/** Prepared is a call as the daemon is told of it. */
+/** Prepared is a call as reported to the daemon. */
 export interface Prepared {
   readonly input: unknown;
   readonly allowed: boolean;
 }
 
-/** The longest result, in characters. */
+/** Maximum length of a result, in characters. */
 const RESULT = 32_000;
-/** How many calls are kept that will be refused. */
+/** Maximum number of remembered refusals. */
 const KEPT = 100;
 
 export class OwnTools {
   private readonly tools: ReadonlyMap<string, Own>;
   private readonly changes: Changes;
-  /** why calls are refused that the user is not asked about */
+  /** reasons for calls that are refused without asking the user */
   private readonly refused = new Map<string, string>();
 
   constructor(
@@ -95,7 +94,7 @@ export class OwnTools {
     return this.tools.has(name);
   }
 
-  /** Those that the settings let the model ask for. */
+  /** The tools that the settings allow the model to call. */
   specs(): ToolSpec[] {
     const wanted = settings().get('tools.editor', 'all');
     return [...this.tools.values()].filter((tool) => wanted === 'all' || (wanted === 'read' && tool.readOnly)).map((tool) => ({
@@ -106,7 +105,7 @@ export class OwnTools {
     }));
   }
 
-  /** A call as the user is asked about it. Nobody is asked about one that the settings allow, or that will be refused. */
+  /** Prepares a call for approval. Calls that the settings allow, or that will be refused, need no approval. */
   async prepare(callId: string, name: string, input: unknown): Promise<Prepared> {
     const tool = this.tools.get(name);
     if (tool?.prepare === undefined) {
@@ -126,7 +125,7 @@ export class OwnTools {
     }
   }
 
-  /** Carries out a call that the user allowed. */
+  /** Runs an approved call. */
   async invoke({ callId, name, input }: InvokeToolParams, token: Token): Promise<InvokeToolResult> {
     const refused = this.refused.get(callId);
     const tool = this.tools.get(name);
@@ -145,7 +144,7 @@ export class OwnTools {
     }
   }
 
-  /** A refusal is a result, so that the model continues; anything else is a failure of the tool. */
+  /** A refusal is returned as a result, so that the model continues; anything else is a tool failure. */
   private reason(name: string, err: unknown): InvokeToolResult {
     const message = err instanceof Error ? err.message : String(err);
     if (err instanceof Refused) {
@@ -155,17 +154,17 @@ export class OwnTools {
     return { content: message, isError: true };
   }
 
-  /** Shows the change that the user is asked about, and hides one that was decided on. */
+  /** Shows the change that awaits approval, and hides one that was decided. */
   follow({ approval }: Pick<Model, 'approval'>): void {
     void this.changes.follow(approval?.callId, async () => {
       const tool = this.tools.get(approval?.name ?? '');
-      if (approval !== undefined && tool?.changes === true) { // a call that is tried again
+      if (approval !== undefined && tool?.changes === true) { // a retried call
         await this.prepare(approval.callId, tool.name, approval.input);
       }
     }).catch(() => this.log.warn('the diff of a change could not be shown'));
   }
 
-  /** Does what a voice command asks for, where it is about a change of these tools. */
+  /** Runs a voice command that concerns a change made by these tools. */
   async command({ command, names }: EditorCommandParams): Promise<EditorCommandResult | undefined> {
     switch (command) {
       case 'showChange':

@@ -1,5 +1,4 @@
-// The tools that change nothing: they show something in the editor, or tell the model
-// what is there.
+// The read-only tools: they show something in the editor or report to the model.
 
 import * as vscode from 'vscode';
 import { editorCommand } from '../editorCommands';
@@ -10,16 +9,16 @@ import { type Files, Refused } from './files';
 import { git } from './git';
 import type { Own, Token } from './own';
 
-/** How many files are looked through, and how many hits and problems are told. */
+/** Maximum number of files searched, and of hits and problems reported. */
 const FILES = 3_000;
 const HITS = 100;
 const LISTED = 500;
-/** The most lines of a file that are read at once, and the longest line of a hit, in characters. */
+/** Maximum number of lines read at once, and maximum length of a hit's line, in characters. */
 const LINES = 400;
 const LINE = 200;
 /** Larger files are not searched, in bytes. */
 const SEARCHED = 512 * 1024;
-/** How many symbols are looked at. */
+/** Maximum number of symbols examined. */
 const SYMBOLS = 200;
 
 const path = { type: 'string', description: 'Path of a file, relative to the workspace folder.' };
@@ -128,7 +127,7 @@ export function reading(files: Files): Own[] {
   ];
 }
 
-/** Does what a voice command does; what keeps the editor from it is for the model to say. */
+/** Runs a voice command. A failure is reported to the model. */
 async function command(params: EditorCommandParams): Promise<void> {
   const { problem } = await editorCommand(params, START);
   if (problem !== undefined) {
@@ -136,13 +135,13 @@ async function command(params: EditorCommandParams): Promise<void> {
   }
 }
 
-/** Where the cursor is. */
+/** The position of the cursor. */
 function where(): string {
   const editor = vscode.window.activeTextEditor;
   return editor === undefined ? 'No file is open.' : `The cursor is in line ${editor.selection.active.line + 1} of ${vscode.workspace.asRelativePath(editor.document.uri)}.`;
 }
 
-/** A list of at most so many. */
+/** Limits a list to a maximum number of entries. */
 function several(all: readonly string[], most: number, what: string): string {
   return all.slice(0, most).join('\n') + (all.length > most ? `\nand ${all.length - most} more ${what}` : '');
 }
@@ -180,7 +179,7 @@ async function search(files: Files, wanted: string, ignoreCase: boolean, pattern
   return (hits.length === 0 ? 'Nothing was found.' : several(hits, HITS, 'or more lines')) + rest;
 }
 
-/** The text of a file, unsaved changes with it; nothing where it is not text, too long, or a key. */
+/** The text of a file with unsaved changes; undefined if it is binary, too long or contains a key. */
 async function textOf(uri: vscode.Uri): Promise<string | undefined> {
   const open = vscode.workspace.textDocuments.find((d) => d.uri.toString() === uri.toString());
   let text = open?.getText();
@@ -189,7 +188,7 @@ async function textOf(uri: vscode.Uri): Promise<string | undefined> {
       const bytes = await vscode.workspace.fs.readFile(uri);
       text = bytes.length > SEARCHED || bytes.includes(0) ? undefined : new TextDecoder().decode(bytes);
     } catch {
-      return undefined; // it was removed meanwhile
+      return undefined; // it was removed in the meantime
     }
   }
   return text === undefined || hasPrivateKey(text) ? undefined : text;

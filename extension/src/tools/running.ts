@@ -1,5 +1,5 @@
-// The tools that run something: the tests, a task, a command. What they run is in the
-// call that the user is asked about, and its output is shown in a terminal.
+// The tools that run tests, tasks and commands. The call that the user approves contains what runs, and a
+// terminal shows the output.
 
 import * as vscode from 'vscode';
 import { Refused } from './files';
@@ -8,7 +8,7 @@ import { runShell } from './shell';
 
 const COMMAND = { type: 'string', description: 'A command line for the shell, run in the first workspace folder.' };
 
-/** What a folder's tests are run by, after the file that tells. */
+/** Test commands by the file that identifies the project type. */
 const RUNNERS: readonly [file: string, command: string][] = [
   ['go.mod', 'go test ./...'],
   ['Cargo.toml', 'cargo test'],
@@ -16,7 +16,7 @@ const RUNNERS: readonly [file: string, command: string][] = [
   ['pytest.ini', 'python -m pytest'],
   ['setup.py', 'python -m pytest'],
 ];
-/** The program that a lock file belongs to. */
+/** The package manager that a lock file belongs to. */
 const PACKAGERS: readonly [file: string, command: string][] = [['pnpm-lock.yaml', 'pnpm test'], ['yarn.lock', 'yarn test']];
 
 export function running(): Own[] {
@@ -27,7 +27,7 @@ export function running(): Own[] {
       properties: {},
       prepare: () => tests(),
       run: async (_callId, input, token) => {
-        const known = input.text('command') === '' && input.text('task') === '' ? await tests() : undefined; // a call that is tried again
+        const known = input.text('command') === '' && input.text('task') === '' ? await tests() : undefined; // a retried call
         const task = known?.task ?? input.text('task');
         return task === '' ? command(known?.command ?? input.required('command'), token) : runTask(task, token);
       },
@@ -61,14 +61,14 @@ async function command(line: string, token: Token): Promise<string> {
   return runShell(line, folder().fsPath, token);
 }
 
-/** Saves what a run would not see, as the editor does before a task. */
+/** Saves unsaved files first, as the editor does before a task. */
 async function save(): Promise<void> {
   if (vscode.workspace.getConfiguration('task').get('saveBeforeRun', 'always') === 'always') {
     await vscode.workspace.saveAll(false);
   }
 }
 
-/** How the tests are run: by the task that the workspace has for it, or as projects of its kind do. */
+/** How to run the tests: with the workspace's test task, or the usual command for its project type. */
 async function tests(): Promise<{ task?: string; command?: string }> {
   const all = await vscode.tasks.fetchTasks();
   const own = all.filter((task) => task.source === 'Workspace' && task.group?.id === vscode.TaskGroup.Test.id);
@@ -96,7 +96,7 @@ async function tests(): Promise<{ task?: string; command?: string }> {
   throw new Refused('It is not known how the tests of this workspace are run. Ask the user for the command, and use editor_run_command.');
 }
 
-/** Whether a package.json has a script for tests. */
+/** Whether a package.json has a test script. */
 export function hasTests(manifest: string): boolean {
   try {
     const { scripts } = JSON.parse(manifest) as { scripts?: { test?: unknown } };
@@ -118,7 +118,7 @@ async function taskNamed(name: string): Promise<vscode.Task> {
   return task;
 }
 
-/** Whether a task has the editor ask the user for a value. */
+/** Whether a task prompts the user for a value. */
 function asks({ execution }: vscode.Task): boolean {
   return JSON.stringify(execution ?? '').includes('${input:');
 }
@@ -143,7 +143,7 @@ async function runTask(name: string, token: Token): Promise<string> {
       }),
       vscode.tasks.onDidEndTask((e) => {
         if (e.execution === execution) {
-          setTimeout(() => end(`The task ${task.name} ended after ${seconds()} s.`)); // the end of its process is told first
+          setTimeout(() => end(`The task ${task.name} ended after ${seconds()} s.`)); // the end of its process is reported first
         }
       }),
       token.onCancellationRequested(() => execution?.terminate()),

@@ -1,19 +1,19 @@
-// A command in a shell of its own: its output is shown in a terminal, and its end
-// given back. A terminal of the user's does not tell the exit code in every shell.
+// Runs a command in its own shell, shows the output in a terminal and returns its end. A user terminal does
+// not report the exit code in every shell.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as vscode from 'vscode';
 import type { Token } from './own';
 
-/** How much of the output is given back, in characters: its end tells what came of it. */
+/** Maximum length of the returned output, in characters. The end is kept, because it shows the result. */
 const TAIL = 12_000;
-/** How long a command has to end by itself after it was told to, in milliseconds. */
+/** Grace period before a command is killed, in milliseconds. */
 const GRACE = 3_000;
 
-/** Variables of the editor's own process, which change what other programs do. */
+/** Environment variables of the editor's process that would change the behaviour of other programs. */
 const EDITORS = /^(ELECTRON_|VSCODE_|CHROME_)/;
 
-/** Runs a command line in a folder until it ends or is cancelled, and says how it ended. */
+/** Runs a command line in a folder until it ends or is cancelled, and reports how it ended. */
 export async function runShell(line: string, folder: string, token: Token): Promise<string> {
   const began = performance.now();
   const output = new vscode.EventEmitter<string>();
@@ -62,7 +62,7 @@ export async function runShell(line: string, folder: string, token: Token): Prom
   return `${ended} It took ${seconds} s.\n${cut ? 'The end of the output:\n' : ''}${plain(tail)}`;
 }
 
-/** Ends a command and all that it started. */
+/** Terminates a command and its child processes. */
 function stop(child: ChildProcess | undefined, signal: NodeJS.Signals = 'SIGTERM'): void {
   if (child?.pid === undefined || child.exitCode !== null) {
     return;
@@ -74,11 +74,11 @@ function stop(child: ChildProcess | undefined, signal: NodeJS.Signals = 'SIGTERM
   try {
     process.kill(-child.pid, signal);
   } catch {
-    child.kill(signal); // it has no group any more
+    child.kill(signal); // the process group is gone
   }
 }
 
-/** Output without the codes for colours and the cursor. */
+/** Strips ANSI escape sequences from output. */
 export function plain(text: string): string {
   return text.replace(/\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-_])/g, '').replace(/\r(?!\n)/g, '\n');
 }
