@@ -82,8 +82,8 @@ export class Conversation {
   private wanted = false;
   private takeOver = false;
   /**
-   * Who wants the microphone muted. It is a wish that the next daemon begins with,
-   * and never shown: what is shown is the daemon's snapshot.
+   * Who wants the microphone muted. The next daemon starts with this setting. It is never
+   * displayed: the panel shows the daemon's snapshot.
    */
   private mutedBy: MuteReason | undefined;
   private fetched = 0;
@@ -407,8 +407,8 @@ export class Conversation {
   }
 
   /**
-   * Mutes the microphone or unmutes it. The wish holds from now on: where no daemon
-   * runs, the next one begins with it.
+   * Mutes or unmutes the microphone. The setting persists: if no daemon runs, the next one
+   * starts with it.
    */
   async mute(muted: boolean, by: MuteReason = 'user'): Promise<void> {
     this.wishMuted(muted ? by : undefined);
@@ -488,8 +488,8 @@ export class Conversation {
   }
 
   /**
-   * Has a conversation for what was not spoken: typed words, a text to read. One
-   * that is begun for that does not listen, since nobody asked to be heard.
+   * Ensures a conversation for input that is not spoken: typed words, or a text to read. A
+   * conversation started for that does not listen, because the user did not ask for it.
    */
   private async converse(): Promise<boolean> {
     if (isActive(this.now.snapshot)) {
@@ -563,7 +563,6 @@ export class Conversation {
     }
   }
 
-  /** Sends a request, starting the daemon if necessary. Shows a refusal. */
   /** Opens the help page of the failure that is shown. */
   async openHelp(): Promise<void> {
     const code = this.now.problem?.code;
@@ -578,6 +577,7 @@ export class Conversation {
     }
   }
 
+  /** Sends a request, starting the daemon if necessary. Shows a refusal. */
   async ask<R>(f: (wire: Wire) => Promise<R>, otherwise?: () => void): Promise<R | undefined> {
     const wire = await this.daemon();
     if (wire === undefined) {

@@ -1,4 +1,5 @@
-// Editor actions for voice commands. Each returns undefined or why it failed, in the user's language, to be
+// Editor actions for voice commands. Each result says why the action failed, if it did, in the
+// user's language, to be spoken.
 // spoken.
 
 import * as vscode from 'vscode';

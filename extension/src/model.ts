@@ -534,8 +534,8 @@ function heard(lines: readonly Line[], conversation: number, e: TranscriptEntry)
 }
 
 /**
- * Finds the segment in the transcript: behind the one before it, so that a sentence
- * that occurs twice is found where it is spoken.
+ * Finds the segment in the transcript, searching after the previous segment, so that a
+ * repeated sentence is found where it is spoken.
  */
 function captioned(m: Model, p: CaptionParams): Caption {
   const before = m.caption;

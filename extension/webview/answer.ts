@@ -1,5 +1,4 @@
-// How an answer looks: what its Markdown is made of, described for the page. Nothing
-// of it is ever taken for HTML.
+// Renders an answer's Markdown as descriptions for the page. It never interprets text as HTML.
 
 import type { Nodes, PhrasingContent, RootContent, Table, List } from 'mdast';
 import type { Strings } from '../src/panelwire';
@@ -8,39 +7,39 @@ import { highlight } from './highlight';
 import { icon } from './icons';
 import { type Block, FILES_IN_TEXT, type Piece, cut, fileOf, place } from './markdown';
 
-/** What an answer's parts do when they are pressed. */
+/** Actions of an answer's parts. */
 export interface Deeds {
   open(file: string): void;
   copy(text: string): void;
   insert(text: string, language: string): void;
-  /** unfolds a block of code, or folds it */
+  /** expands or collapses a code block */
   fold(key: string): void;
-  /** reads aloud from a place in the source on */
+  /** reads aloud from a source position */
   readFrom(at: number): void;
 }
 
-/** Code with more lines is folded. */
+/** Code with more lines is collapsed. */
 const LONG = 16;
 
 const colours = new WeakMap<Nodes, Child[]>();
 
-/** Code with its colours, which are found once. */
+/** Highlighted code, computed once. */
 function coloured(code: string, language: string, node: Nodes): Child[] {
   const found = colours.get(node) ?? highlight(code, language);
   colours.set(node, found);
   return found;
 }
 
-/** Look is how the blocks of one answer are described. */
+/** Look holds the state for describing an answer's blocks. */
 export class Look {
-  /** where the voice stopped is marked already */
+  /** the stop mark was already placed */
   private marked: boolean;
-  /** nothing is added to the block that is described */
+  /** the block is complete */
   private complete = false;
 
   constructor(
     private readonly source: string,
-    /** what is behind it was not heard; Infinity where all was, or is not known; -1 where the voice stopped before this text */
+    /** text from here on was not heard; Infinity if all was heard or it is unknown; -1 if the voice stopped before this text */
     private readonly heard: number,
     private readonly unfolded: ReadonlySet<string>,
     private readonly strings: Strings,
@@ -49,12 +48,12 @@ export class Look {
     this.marked = heard < 0;
   }
 
-  /** The last block of an answer that is not final may grow: its code gets its colours when it is complete. */
+  /** The last block of an unfinished answer may grow, so its code is highlighted only when complete. */
   blocks(blocks: readonly Block[], final: boolean): Spec[] {
     return blocks.flatMap(({ node, at }, i) => {
       this.complete = final || i < blocks.length - 1;
       const spec = this.block(node, at);
-      // A block that did not change looks as before, but for what was heard and what is folded.
+      // An unchanged block looks the same, except for what was heard and which code is collapsed.
       return spec === undefined ? [] : [node.type === 'code' || this.heard !== Number.POSITIVE_INFINITY ? spec : { ...spec, same: node }];
     });
   }
@@ -169,7 +168,7 @@ export class Look {
     });
   }
 
-  /** A link to the web is the editor's to open; any other names a file. */
+  /** The editor opens a web link; any other link names a file. */
   private link(url: string, children: Child[]): Spec {
     if (/^(https?|mailto):/i.test(url)) {
       return h('a', { href: url, title: url }, ...children);
@@ -179,7 +178,7 @@ export class Look {
     try {
       file = decodeURIComponent(path);
     } catch {
-      // as it is written
+      // malformed escape: use it as written
     }
     return file === '' ? h('span', {}, ...children) : this.file(/^\d+/.test(line ?? '') ? `${file}:${parseInt(line ?? '', 10)}` : file, children);
   }
@@ -199,14 +198,14 @@ export class Look {
     return found;
   }
 
-  /** where the last text with a position ended: those without follow it */
+  /** end of the last text with a position; text without a position follows it */
   private behind = 0;
 
   private text(value: string, node: Nodes, at: number): Child[] {
     return this.shown(this.pieces(value, node, at));
   }
 
-  /** Text, in which files are links. */
+  /** Text, with file names as links. */
   private sentence(pieces: readonly Piece[]): Child[] {
     return pieces.flatMap((piece) => {
       const out: Child[] = [];
@@ -221,7 +220,7 @@ export class Look {
     });
   }
 
-  /** Pieces with their place in the source, cut where the voice stopped. */
+  /** Pieces with their source positions, split where the voice stopped. */
   private shown(pieces: readonly Piece[]): Child[] {
     return pieces.flatMap((piece) => {
       const [said, lost] = cut(piece, this.heard);
@@ -237,7 +236,7 @@ export class Look {
     });
   }
 
-  /** Where the voice stopped: a button reads on from there. */
+  /** Marks where the voice stopped with a button that reads on from there. */
   private mark(): Spec[] {
     if (this.marked) {
       return [];

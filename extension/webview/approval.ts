@@ -1,25 +1,24 @@
-// The question whether a tool may be used: a sentence, what would run to its last
-// character, and the words to say.
+// Tool approval: a sentence, exactly what would run, and the words to say.
 
 import type { Strings } from '../src/panelwire';
 import type { ShownCall } from '../src/view';
 import { type Child, type Spec, arm, button, el, h, patch, show } from './dom';
 import { icon } from './icons';
 
-/** Names of the two texts of an edit. */
+/** Field names of the two texts of an edit. */
 const OLD = /(^| )old\w*$/i;
 const NEW = /(^| )new\w*$/i;
 
 export class Approval {
   readonly element: HTMLElement;
-  /** the call that is asked about */
+  /** the call that awaits approval */
   private asked = '';
 
   constructor(private readonly strings: Strings, private readonly answer: (callId: string, approved: boolean) => void) {
     this.element = el('section', { class: 'approval', 'data-testid': 'approval', 'aria-label': strings.approvalTitle, hidden: true });
   }
 
-  /** Shows the call that is asked about; says whether it is another one than before. */
+  /** Shows the call that awaits approval; returns whether it changed. */
   render(call: ShownCall | undefined): boolean {
     show(this.element, call !== undefined);
     if (call === undefined) {
@@ -28,7 +27,7 @@ export class Approval {
       return false;
     }
     const { strings } = this;
-    // The buttons of another call are other buttons: a press on these is no yes to that.
+    // A different call gets new buttons, so that a press on the old ones cannot approve it.
     const choice = (approved: boolean, text: string, say: string, name: string, kind: string): Spec =>
       button({ key: `${name} ${call.callId}`, class: kind, 'data-testid': name }, () => this.answer(call.callId, approved),
         h('span', { class: 'text' }, text), h('small', {}, ...(say === '' ? [strings.onlyClick] : quoted(strings.say, say))));
@@ -51,7 +50,7 @@ export class Approval {
     return another;
   }
 
-  /** Every member of the input: the old and the new text of an edit as its difference, the others by their names. */
+  /** All fields of the input: an edit's old and new text as a diff, the others by name. */
   private input(call: ShownCall): Spec[] {
     const rest = call.members.filter((m) => !m.command);
     if (call.members.length === 0) {
@@ -68,7 +67,7 @@ export class Approval {
   }
 }
 
-/** A sentence whose first part is its point; the words to say are in bold. */
+/** A sentence whose first part is emphasised; the words to say are in bold. */
 function sentence(text: string): Child[] {
   const end = /^.*?[?？。](?=\s|$|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|「)/su.exec(text)?.[0].length ?? text.length;
   return [h('strong', {}, text.slice(0, end)), ...emphasised(text.slice(end))];

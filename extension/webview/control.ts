@@ -1,4 +1,4 @@
-// A control: a button that stays what and where it is in every state.
+// A control: a button that keeps its identity and position in every state.
 
 import type { PanelCommand } from '../src/remedies';
 import type { Button } from '../src/view';
@@ -7,35 +7,35 @@ import { icon } from './icons';
 
 export class Control {
   readonly element: HTMLButtonElement;
-  /** what the button offered when the pointer went down on it */
+  /** the action that the button offered on pointerdown */
   private offered: string | undefined;
   private enabled = true;
-  /** runs while it has only just appeared */
+  /** active while the button has just appeared */
   private arming: ReturnType<typeof setTimeout> | undefined;
 
-  /** With words it shows these, else its picture. */
+  /** Shows words if given, else its icon. */
   constructor(command: PanelCommand, run: () => void, private readonly words?: string) {
     this.element = el('button', { type: 'button', class: `control ${testId(command)}`, 'data-testid': testId(command) });
     this.element.addEventListener('pointerdown', () => (this.offered = this.offer()));
     this.element.addEventListener('click', (event) => {
-      const offered = event.detail === 0 ? undefined : this.offered; // 0: by the keyboard
+      const offered = event.detail === 0 ? undefined : this.offered; // 0: activated by keyboard
       this.offered = undefined;
-      // What it offered may have come true since, or may do nothing now.
+      // Since pointerdown, the action may already have happened or become unavailable.
       if (this.offer() !== '' && (offered === undefined || offered === this.offer())) {
         run();
       }
     });
   }
 
-  /** What a press would do: empty where it does nothing. */
+  /** The action of a press; empty if disabled. */
   private offer(): string {
     return this.element.getAttribute('aria-disabled') === 'true' ? '' : `press ${this.element.getAttribute('aria-pressed') ?? ''}`;
   }
 
-  /** Shows the button as it is now; without one it is hidden. */
+  /** Shows the button's current state, or hides it if undefined. */
   update(b: Button | undefined): void {
     if (b !== undefined && this.element.hidden) {
-      this.arm(); // it takes the place of another one
+      this.arm(); // it replaces another button
     }
     show(this.element, b !== undefined);
     this.enabled = b?.enabled === true;
@@ -60,14 +60,14 @@ export class Control {
     }, ARMING);
   }
 
-  /** A disabled button keeps the focus that it has; the Tab key passes it over. */
+  /** A disabled button keeps its focus, but the Tab key skips it. */
   private enable(): void {
     setAttribute(this.element, 'aria-disabled', this.enabled && this.arming === undefined ? undefined : 'true');
     setAttribute(this.element, 'tabindex', this.enabled ? undefined : '-1');
   }
 }
 
-/** agentvoice.stopSpeaking is stop-speaking for a test. */
+/** Test id of a command: agentvoice.stopSpeaking becomes stop-speaking. */
 function testId(command: string): string {
   return command.replace('agentvoice.', '').replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
 }

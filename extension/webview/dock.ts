@@ -1,5 +1,5 @@
-// The dock at the end of the panel: the state, the microphone with its voice, the
-// controls, the text field, and who answers. Everything has its place in every state.
+// The dock at the bottom of the panel: the state, the microphone with its level, the controls, the
+// text field, and who answers. Positions are the same in every state.
 
 import type { FromPage, Strings } from '../src/panelwire';
 import type { PanelCommand } from '../src/remedies';
@@ -9,7 +9,7 @@ import { type Spec, button, el, h, patch, setAttribute, setText, show } from './
 import { icon } from './icons';
 import { Wave } from './wave';
 
-/** Controls that share a place: never more than one of them does something. The first that is shown takes the focus of one that is hidden. */
+/** Controls that share a position: at most one of them is enabled. The first visible one takes over the focus of a hidden one. */
 const PLACES: readonly (readonly PanelCommand[])[] = [
   ['agentvoice.toggleMute'],
   ['agentvoice.start', 'agentvoice.stopSpeaking', 'agentvoice.retry'],
@@ -66,10 +66,11 @@ export class Dock {
     setText(this.glyph, view.glyph);
     setText(this.label, view.label);
     setText(this.hint, view.hint);
-    setAttribute(this.hint, 'title', view.hint === '' ? undefined : view.hint); // where it is cut
+    setAttribute(this.hint, 'title', view.hint === '' ? undefined : view.hint); // for truncated text
     setAttribute(this.mic, 'data-mic', view.mic);
     setText(this.micText, view.micText);
-    // Tones say it already: a reader would speak at each change, into an open microphone.
+    // Tones already announce it. A screen reader would speak at each change into an open
+    // microphone.
     setAttribute(this.state, 'aria-live', view.tones && document.body.classList.contains('vscode-using-screen-reader') ? 'off' : 'polite');
     if (view.mic !== 'open' && view.tone !== 'speaking') {
       this.wave.clear();
@@ -79,7 +80,7 @@ export class Dock {
     this.renderFacts(view);
   }
 
-  /** Levels of both voices: the one that speaks now is shown. */
+  /** Levels of both voices; shows the one that is speaking. */
   level(input: number, output: number): void {
     if (this.view?.tone === 'speaking') {
       this.wave.add(output);
@@ -143,7 +144,7 @@ export class Dock {
     const form = el('form', { class: 'composer' }, input, submit);
     const say = (): void => {
       const text = input.value.trim();
-      input.value = ''; // first: what was sent cannot be sent twice
+      input.value = ''; // first, to prevent sending it twice
       if (text !== '') {
         this.send({ type: 'say', text });
       }
@@ -171,13 +172,13 @@ export class Dock {
     patch(this.context, none === '' ? view.context.map(chip) : [h('span', { key: 'none', class: 'muted text', title: none }, none)]);
   }
 
-  /** Who answers, and behind it devices and services. */
+  /** Who answers, with devices and services behind it. */
   private details(): HTMLDetailsElement {
     const summary = el('summary', { class: 'chip', 'data-testid': 'answers', title: this.strings.details }, icon('spark').make(), this.session, icon('more').make());
     const more = el('details', { class: 'more', 'data-testid': 'details' }, summary, this.facts);
     more.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && more.open) {
-        event.stopPropagation(); // it closes this, and stops nothing
+        event.stopPropagation(); // it closes this menu, and does not stop speech
         more.open = false;
         summary.focus();
       }

@@ -1,6 +1,6 @@
-// The page's elements. What is shown is described by values and patched into the
-// page: an element that stays is the same element, so that a press, a selection,
-// the focus and an open detail survive every change.
+// The page's elements. Content is described by values and patched into the page: retained elements
+// keep their identity, so that a press, a selection, the focus and expanded details survive every
+// update.
 
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -9,14 +9,14 @@ export interface Spec {
   readonly tag: keyof HTMLElementTagNameMap;
   readonly attributes: Attributes;
   readonly children: readonly Child[];
-  /** tells it from its siblings; without a key its place does */
+  /** identifies it among its siblings; the default is its position */
   readonly key?: string | undefined;
   readonly onClick?: (() => void) | undefined;
-  /** of an element that looks the same as long as this is the same value */
+  /** the element is unchanged while this value is the same */
   readonly same?: unknown;
 }
 
-/** Picture is a node that never changes, known by its key. */
+/** Picture is an immutable node, identified by its key. */
 export interface Picture {
   readonly key: string;
   readonly make: () => Node;
@@ -24,7 +24,7 @@ export interface Picture {
 
 export type Child = Spec | Picture | string;
 
-/** Describes an element. Attributes that are false or undefined are left out. */
+/** Describes an element. Omits attributes that are false or undefined. */
 export function h(tag: Spec['tag'], attributes: Attributes & { key?: string }, ...children: Child[]): Spec {
   const { key, ...rest } = attributes;
   return { tag, attributes: rest, children, key };
@@ -35,7 +35,7 @@ export function button(attributes: Attributes & { key?: string }, onClick: () =>
   return { ...h('button', { type: 'button', ...attributes }, ...children), onClick };
 }
 
-/** Makes an element, for what the page always has. */
+/** Creates an element for permanent parts of the page. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -52,20 +52,20 @@ const attributesOf = new WeakMap<Node, Attributes>();
 const actions = new WeakMap<Node, () => void>();
 const sames = new WeakMap<Node, unknown>();
 
-/** Makes what is described, or makes a node into it. */
+/** Creates the described node, or patches an existing one. */
 export function render(spec: Spec, node: HTMLElement = make(spec) as HTMLElement): HTMLElement {
   update(node, spec);
   return node;
 }
 
-/** Makes the children of a node those that are described. */
+/** Patches the children of a node to match the description. */
 export function patch(parent: Element, children: readonly Child[]): void {
   const keyed = new Map<string, ChildNode>();
   const wanted = new Set(children.map(keyOf));
   for (const node of [...parent.childNodes]) {
     const key = keys.get(node);
     if (key !== undefined && !wanted.has(key)) {
-      node.remove(); // first, so that what stays need not be moved, which would take its focus
+      node.remove(); // first, because moving the retained nodes would take their focus
     } else if (key !== undefined) {
       keyed.set(key, node);
     }
@@ -92,7 +92,7 @@ function keyOf(child: Child): string | undefined {
   return typeof child === 'string' ? undefined : child.key;
 }
 
-/** The node at a place, where it can become what is described. */
+/** The node at an index, if it can be patched to match the description. */
 function fits(node: ChildNode | null, child: Child): ChildNode | undefined {
   if (node === null || keys.has(node)) {
     return undefined;
@@ -134,7 +134,7 @@ function update(node: ChildNode, child: Child): void {
   }
 }
 
-/** Changes only the part of a text that differs: a selection in the rest keeps its place. */
+/** Changes only the differing part of a text, so that a selection elsewhere keeps its position. */
 function setData(node: Text, text: string): void {
   const old = node.data;
   if (old === text) {
@@ -151,7 +151,7 @@ function setData(node: Text, text: string): void {
   node.replaceData(from, old.length - from - same, text.slice(from, text.length - same));
 }
 
-/** Sets the attributes, and takes away those of the last time; what others set, such as open, stays. */
+/** Sets the attributes, and removes those set last time. Attributes set by others, such as open, stay. */
 function setAttributes(node: Element, attributes: Attributes): void {
   const before = attributesOf.get(node) ?? {};
   for (const name of Object.keys({ ...before, ...attributes })) {
@@ -161,7 +161,7 @@ function setAttributes(node: Element, attributes: Attributes): void {
   attributesOf.set(node, attributes);
 }
 
-/** Sets a text only where it changes: a live region would say it again. */
+/** Sets a text only if it changes, because a live region would announce it again. */
 export function setText(node: Element, text: string): void {
   if (node.textContent !== text) {
     node.textContent = text;
@@ -183,10 +183,10 @@ export function show(node: HTMLElement, shown: boolean): void {
   }
 }
 
-/** How long something that appeared where something else was cannot be pressed, in milliseconds: the press was meant for that. */
+/** How long an element that replaced another one ignores presses, in milliseconds, because they were meant for the other one. */
 export const ARMING = 400;
 
-/** Has a button that has just appeared be disabled for a moment. */
+/** Disables a new button for a moment. */
 export function arm(node: Element): void {
   setAttribute(node, 'aria-disabled', 'true');
   setTimeout(() => setAttribute(node, 'aria-disabled', undefined), ARMING);

@@ -1,5 +1,5 @@
-// The colours of code: what each piece of it is, by Prism's grammars, as elements of the
-// page. The style gives them the theme's colours.
+// Syntax highlighting: splits code into elements with Prism's grammars. The style maps them to the
+// theme's colours.
 
 import bash from 'refractor/bash';
 import c from 'refractor/c';
@@ -35,10 +35,10 @@ const LANGUAGES = [
   yaml,
 ];
 
-/** Longer code keeps one colour, in UTF-16 units: it would take longer than a frame. */
+/** Longer code is not highlighted, in UTF-16 units: it would take longer than a frame. */
 const LONGEST = 5_000;
 
-/** The tokens of Prism that have a colour, by the class that the style knows. */
+/** Prism's tokens that have a colour, mapped to CSS classes. */
 const CLASSES: Readonly<Record<string, string>> = {
   keyword: 'keyword', boolean: 'keyword', important: 'keyword', directive: 'keyword', atrule: 'keyword', decorator: 'keyword', annotation: 'keyword',
   string: 'string', char: 'string', regex: 'string', url: 'string', 'attr-value': 'string', 'template-string': 'string',
@@ -54,10 +54,10 @@ type Tree = ReturnType<typeof refractor.highlight>['children'][number];
 
 let ready = false;
 
-/** Code with its colours; as it is where its language is not known. */
+/** Highlighted code, or the plain code if the language is unknown. */
 export function highlight(code: string, language: string): Child[] {
   if (!ready) {
-    LANGUAGES.forEach((grammar) => refractor.register(grammar)); // at the first use: it takes milliseconds
+    LANGUAGES.forEach((grammar) => refractor.register(grammar)); // on first use, because it takes milliseconds
     ready = true;
   }
   return code.length <= LONGEST && refractor.registered(language) ? refractor.highlight(code, language).children.flatMap((node) => shown(node)) : [code];

@@ -1,5 +1,4 @@
-// The panel's pictures: the editor's own codicons, bundled as SVG, in the colour of
-// the text beside them.
+// The panel's icons: the editor's codicons, bundled as SVG, in the colour of the adjacent text.
 
 import arrowDown from '@vscode/codicons/src/icons/arrow-down.svg';
 import check from '@vscode/codicons/src/icons/check.svg';
@@ -25,7 +24,7 @@ import unmute from '@vscode/codicons/src/icons/unmute.svg';
 import warning from '@vscode/codicons/src/icons/warning.svg';
 import type { Picture } from './dom';
 
-/** There is no codicon of a microphone that is off: the style strikes the microphone through. */
+/** Codicons have no muted microphone; the style strikes the icon through. */
 const SVG: Readonly<Record<string, string>> = {
   mic, stop, retry: refresh, end: close, send, close, warning, copy, insert, check, circle,
   'mic-off': mic, pause: debugPause, play, 'speaker-off': debugPause, speaker: unmute,
@@ -35,7 +34,7 @@ const SVG: Readonly<Record<string, string>> = {
 
 const parsed = new Map<string, Element>();
 
-/** A picture; it says nothing to a screen reader. */
+/** An icon, hidden from screen readers. */
 export function icon(name: string): Picture {
   return { key: `icon ${name}`, make: () => picture(name) };
 }

@@ -1,5 +1,5 @@
-// The panel's page. It keeps the last view that the extension sent, and render
-// puts it on the page; what the user does goes to the extension as it is.
+// The panel's page. It renders the last view that the extension sent, and forwards the user's
+// actions unchanged.
 
 import type { FromPage, Strings, ToPage } from '../src/panelwire';
 import type { ShownLine, View } from '../src/view';
@@ -36,13 +36,13 @@ function begin(strings: Strings, locale: string): Page {
   return new Page(document.body, strings, send);
 }
 
-/** When a label was put on the page, for those who measure. */
+/** Marks when a label was rendered, for measurements. */
 function stamp(view: View, _lines: readonly ShownLine[]): void {
   document.body.dataset['seq'] = String(view.seq);
   document.body.dataset['rendered'] = String(Date.now());
 }
 
-// VS Code marks the page, also later: no API tells an extension.
+// VS Code sets this class, possibly later; no API reports it to an extension.
 let reader = false;
 function lookForReader(): void {
   const now = document.body.classList.contains('vscode-using-screen-reader');

@@ -1,13 +1,12 @@
-// An answer's Markdown: CommonMark and GFM, parsed as it comes. Each piece of text
-// knows where in the source it stands, since what is spoken and what was heard are
-// places in the source.
+// An answer's Markdown: CommonMark and GFM, parsed as it streams. Each piece of text knows its
+// source position, because spoken and heard ranges are source positions.
 
 import type { RootContent } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 
-/** Block is a part of an answer, with where its positions count from. */
+/** Block is a part of an answer, with the origin of its positions. */
 export interface Block {
   readonly node: RootContent;
   readonly at: number;
@@ -15,12 +14,12 @@ export interface Block {
 
 const EXTENSIONS = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
 
-/** A definition may change what stands before it. */
+/** A definition may change earlier text. */
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/m;
 
 /**
- * Answer parses a text that grows. Only its last block can change by what is added,
- * so only that is parsed again; the others stay the same values.
+ * Answer parses a growing text. Added text can only change the last block, so only that is parsed
+ * again; the other blocks keep their identity.
  */
 export class Answer {
   private source = '';
@@ -35,7 +34,7 @@ export class Answer {
       this.blocks = blocksOf(source, 0);
     } else {
       const begin = last.at + (last.node.position?.start.offset ?? 0);
-      const from = source.lastIndexOf('\n', begin - 1) + 1; // with its indentation
+      const from = source.lastIndexOf('\n', begin - 1) + 1; // including its indentation
       this.blocks = [...this.blocks.slice(0, -1), ...blocksOf(source.slice(from), from)];
     }
     this.source = source;
@@ -47,16 +46,16 @@ function blocksOf(source: string, at: number): Block[] {
   return fromMarkdown(source, EXTENSIONS).children.map((node) => ({ node, at }));
 }
 
-/** Piece is a run of text that stands in the source as it is. */
+/** Piece is a run of text that is identical in the source. */
 export interface Piece {
   readonly text: string;
-  /** where it begins in the source */
+  /** its start in the source */
   readonly start: number;
 }
 
 /**
- * Places a text in its source. Marks, escapes and indentation of the source are not
- * in the text: there it falls into pieces.
+ * Maps a text to its source. The text lacks the source's markers, escapes and indentation, so they
+ * split it into pieces.
  */
 export function place(text: string, source: string, from: number, to: number): Piece[] {
   const out: { text: string; start: number }[] = [];
@@ -78,18 +77,18 @@ export function place(text: string, source: string, from: number, to: number): P
   return out;
 }
 
-/** Cuts a piece at a place in the source: what is before it, and what is not. */
+/** Splits a piece at a source position. */
 export function cut(piece: Piece, at: number): [before: string, after: string] {
   const i = Math.min(piece.text.length, Math.max(0, at - piece.start));
   return [piece.text.slice(0, i), piece.text.slice(i)];
 }
 
-/** Extensions of files that code in a line of text may name without a folder or a line. */
+/** File extensions that inline code may name without a folder or a line. */
 const EXTENSIONS_OF_FILES = /\.(?:c|cc|cpp|cs|css|go|h|hpp|html?|java|js|json|jsx|kt|lua|md|mjs|mod|php|py|rb|rs|sh|sql|sum|swift|toml|ts|tsx|txt|vue|xml|ya?ml)$/i;
 
 const FILE = /^(?:[\w@.~-]*[\\/])*[\w@-][\w@.-]*\.[A-Za-z]\w{0,9}(?::\d+)?(?::\d+)?$/;
 
-/** The file that a piece of code names, as PATH or PATH:LINE; undefined where it names none. */
+/** The file that inline code names, as PATH or PATH:LINE; undefined if it names none. */
 export function fileOf(code: string): string | undefined {
   if (!FILE.test(code)) {
     return undefined;
@@ -101,5 +100,5 @@ export function fileOf(code: string): string | undefined {
   return line === undefined ? path : `${path}:${line}`;
 }
 
-/** A file with its line, or with its folder, in a sentence. */
+/** A file with a line or folder, within a sentence. */
 export const FILES_IN_TEXT = /(?<![\w@.~:\\/-])(?:(?:[\w@.~-]+\/)+[\w@-][\w@.-]*\.[A-Za-z]\w{0,9}(?::\d+)?|[\w@-][\w@.-]*\.[A-Za-z]\w{0,9}:\d+)(?![\w/])/g;

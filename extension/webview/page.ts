@@ -1,4 +1,4 @@
-// The page and its one render function.
+// The page and its single render function.
 
 import type { FromPage, Strings } from '../src/panelwire';
 import type { PanelCommand } from '../src/remedies';
@@ -35,7 +35,7 @@ export class Page {
       open: (file) => send({ type: 'open', file }),
       copy: (text) => {
         send({ type: 'copy', text });
-        this.done.textContent = ''; // said again where it was said before
+        this.done.textContent = ''; // so that a repeated message is announced again
         this.done.textContent = strings.copied;
       },
       insert: (text, language) => send({ type: 'insert', text, language }),
@@ -44,7 +44,7 @@ export class Page {
     this.dock = new Dock(strings, send);
     body.replaceChildren(el('main', { 'aria-label': strings.region }, this.transcript.element, this.notice, this.problem, this.dock.element, this.done));
     body.addEventListener('keydown', (event) => {
-      const composing = event.isComposing || event.keyCode === 229; // Escape takes back what an input method offers
+      const composing = event.isComposing || event.keyCode === 229; // Escape cancels an input method's composition
       if (event.key === 'Escape' && !composing && this.view?.active === true) {
         this.run('agentvoice.stopSpeaking');
       }
@@ -55,7 +55,7 @@ export class Page {
     this.send({ type: 'run', command });
   }
 
-  /** Puts a view on the page. Whatever was there before, the page is the same afterwards. */
+  /** Renders a view. The result does not depend on what was rendered before. */
   render(view: View, lines: readonly ShownLine[], keep: readonly number[] | undefined): void {
     this.view = view;
     const { dataset } = this.body;
@@ -71,7 +71,7 @@ export class Page {
     this.transcript.render(lines, keep, view.spoken);
     this.welcome.render(view, this.transcript.empty && view.approval === undefined);
     if (asks) {
-      this.transcript.toEnd(); // a question is seen, wherever the user has scrolled
+      this.transcript.toEnd(); // show an approval wherever the user has scrolled
     } else {
       this.transcript.settle();
     }
@@ -96,9 +96,9 @@ export class Page {
   }
 
   /**
-   * What is being said, where the transcript does not have it; else for screen readers
-   * alone. While the voice speaks it is no live region where a screen reader runs: two
-   * voices would say the same at once. Without a voice the reader reads it.
+   * The spoken text: visible if the transcript does not contain it, else only for screen readers.
+   * With a screen reader it is not a live region while the voice speaks, because both voices would
+   * say the same at once. Without a voice, the reader announces it.
    */
   private renderCaption({ caption }: View): void {
     const reader = this.body.classList.contains('vscode-using-screen-reader');

@@ -1,12 +1,12 @@
-// What is being spoken, marked in the text without a change of the text: a selection
-// and the focus stay. The style gives the marks their colours.
+// Marks the text being spoken without changing the DOM, so that selection and focus survive. The
+// style defines the colours.
 
-/** SpokenMarks marks the segment that is being said, and dims what is behind it. */
+/** SpokenMarks highlights the segment being spoken, and dims the text after it. */
 export class SpokenMarks {
   private readonly now = mark('spoken-now');
   private readonly rest = mark('spoken-rest');
 
-  /** Marks from one place in the source to another in an answer; without an answer nothing is marked. */
+  /** Marks a source range in an answer; without an answer, clears the marks. */
   show(answer: Element | undefined, from: number, to: number): void {
     this.now?.clear();
     this.rest?.clear();
@@ -48,7 +48,7 @@ function range(text: Node, from: number, to: number): Range {
   return r;
 }
 
-/** The place in the source where the user clicked in an answer; undefined where it is in no text of it, or where text was selected. */
+/** The source position where the user clicked in an answer; undefined outside its text, or if text is selected. */
 export function placeOfClick(): number | undefined {
   const selection = document.getSelection();
   if (selection === null || !selection.isCollapsed) {
@@ -58,7 +58,7 @@ export function placeOfClick(): number | undefined {
   return span === null || span === undefined ? undefined : Number(span.dataset['at']) + selection.anchorOffset;
 }
 
-/** The beginning of the word at a place. */
+/** The start of the word at a position. */
 export function wordAt(text: string, at: number): number {
   const before = /[\p{L}\p{N}'’_-]*$/u.exec(text.slice(0, at))?.[0].length ?? 0;
   return at - before;

@@ -1,5 +1,5 @@
 declare module '*.svg' {
-  /** The file's text. */
+  /** The file's contents. */
   const svg: string;
   export default svg;
 }

@@ -1,5 +1,5 @@
-// The transcript of both sides, with what belongs to its end: the question whether a
-// tool may be used, what waits, and what is said besides.
+// The transcript of both sides, and what follows its end: tool approvals, queued questions and
+// other speech.
 
 import type { Strings } from '../src/panelwire';
 import type { ShownCall, ShownLine, View } from '../src/view';
@@ -9,19 +9,19 @@ import { icon } from './icons';
 import { Answer } from './markdown';
 import { SpokenMarks, placeOfClick, wordAt } from './spoken';
 
-/** A line that follows another by more says its time, in milliseconds. */
+/** A line that follows the previous one after a longer gap shows its time, in milliseconds. */
 const PAUSE = 5 * 60_000;
 
-/** What lines do when they are pressed. */
+/** Actions of lines. */
 export type LineDeeds = Omit<Deeds, 'fold' | 'readFrom'> & { read(text: string): void };
 
 interface Kept {
   readonly node: HTMLElement;
   line: ShownLine;
   readonly answer: Answer;
-  /** blocks of code that the user unfolded */
+  /** code blocks that the user expanded */
   readonly unfolded: Set<string>;
-  /** it begins a part of the transcript: its time is shown */
+  /** it starts a section of the transcript and shows its time */
   readonly timed: boolean;
 }
 
@@ -34,18 +34,18 @@ export class Transcript {
   private readonly marks = new SpokenMarks();
   private spoken: View['spoken'];
   private last = 0;
-  /** the end is shown, and stays so when something is added */
+  /** scrolled to the end, and stays there as content is added */
   private following = true;
   private height = 0;
 
-  /** The parts of the end are shown behind the lines. */
+  /** The trailing elements follow the lines. */
   constructor(private readonly strings: Strings, private readonly deeds: LineDeeds, private readonly welcome: HTMLElement, ...end: HTMLElement[]) {
-    // A log that is read at will: the voice already said what would be announced.
+    // Not a live region: the voice has already said what would be announced.
     this.log = el('div', { class: 'log', role: 'log', 'aria-live': 'off', 'aria-label': strings.transcript });
     this.newest = render(button({ class: 'newest', 'data-testid': 'newest', hidden: true }, () => this.toEnd(), icon('down'), strings.newest));
     this.scroller = el('div', { class: 'lines', role: 'region', 'aria-label': strings.transcript, tabindex: '0', 'data-testid': 'transcript' }, welcome, this.log, ...end);
     this.scroller.addEventListener('scroll', () => {
-      // Only the user scrolls away: a smaller height alone does not.
+      // Only the user scrolls away; a smaller height alone does not count.
       this.following = this.atEnd() || (this.following && this.scroller.clientHeight !== this.height);
       this.height = this.scroller.clientHeight;
       show(this.newest, !this.following);
@@ -57,7 +57,7 @@ export class Transcript {
       }
     });
     this.log.addEventListener('click', (event) => this.clicked(event.target as HTMLElement));
-    new ResizeObserver(() => this.following && this.toEnd()).observe(this.scroller); // what appears beside it takes of its height
+    new ResizeObserver(() => this.following && this.toEnd()).observe(this.scroller); // other elements may take up its height
     this.element = el('div', { class: 'transcript' }, this.scroller, this.newest);
   }
 
@@ -65,7 +65,7 @@ export class Transcript {
     return this.lines.size === 0;
   }
 
-  /** Updates what is new or changed in its place, and takes out what is not to be kept. */
+  /** Updates new and changed lines in place, and removes lines that are not kept. */
   render(lines: readonly ShownLine[], keep: readonly number[] | undefined, spoken: View['spoken']): void {
     if (keep !== undefined) {
       const wanted = new Set(keep);
@@ -93,7 +93,7 @@ export class Transcript {
     }
   }
 
-  /** Keeps the end in sight where it was. */
+  /** Keeps the end visible if it was. */
   settle(): void {
     if (this.following) {
       this.toEnd();
@@ -102,7 +102,7 @@ export class Transcript {
 
   toEnd(): void {
     this.following = true;
-    // Without a line there is the welcome, which begins at its top.
+    // Without lines, the welcome page shows from its top.
     this.scroller.scrollTop = this.empty && !this.welcome.hidden ? 0 : this.scroller.scrollHeight;
     show(this.newest, false);
   }
@@ -111,7 +111,7 @@ export class Transcript {
     return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight < 24;
   }
 
-  /** Moves only what is not at its place: a line that is moved loses its focus. */
+  /** Moves only nodes that are out of place, because a moved line loses its focus. */
   private order(ids: readonly number[]): void {
     let at = this.log.firstChild;
     for (const id of ids) {
@@ -147,7 +147,7 @@ export class Transcript {
       return h('div', { class: 'divider', ...attributes }, h('span', {}, line.text));
     }
     if (line.call !== undefined) {
-      // While it waits, the question shows it.
+      // While the call awaits approval, the approval shows it.
       return h('div', { class: 'tool', ...attributes, hidden: line.call.status === 'waitingForApproval' }, ...this.call(line.call));
     }
     const mine = line.who === 'user';
@@ -181,7 +181,7 @@ export class Transcript {
     return new Look(text, line.heard ?? Number.POSITIVE_INFINITY, unfolded, this.strings, deeds).blocks(answer.parse(text, line.final), line.final);
   }
 
-  /** A click on what was not heard, or in the answer that is being said, reads from that word on. */
+  /** A click on unheard text, or in the answer being spoken, reads from that word. */
   private clicked(target: HTMLElement): void {
     const line = target.closest<HTMLElement>('[data-line]');
     const kept = this.lines.get(Number(line?.dataset['line']));
@@ -194,7 +194,7 @@ export class Transcript {
     }
   }
 
-  /** Reads an answer from a place in one of its parts on, to its end. */
+  /** Reads an answer to its end, from a position in one of its parts. */
   private read(line: ShownLine, at: number): void {
     const rest = [...this.lines.values()].filter(({ line: l }) => l.id > line.id && Math.floor(l.id) === Math.floor(line.id));
     this.deeds.read([line.text.slice(at), ...rest.map((kept) => kept.line.text)].join(''));

@@ -1,8 +1,8 @@
-// A live picture of a voice, made of its levels.
+// A live level meter of a voice.
 
 import { el } from './dom';
 
-/** So many levels are shown, newest at the end. */
+/** Number of levels shown, newest last. */
 const BARS = 24;
 
 export class Wave {
@@ -18,7 +18,7 @@ export class Wave {
     }
   }
 
-  /** Adds a level, a share of full scale. */
+  /** Adds a level, as a fraction of full scale. */
   add(level: number): void {
     this.levels.push(loudness(level));
     this.levels.shift();
@@ -37,7 +37,7 @@ export class Wave {
   }
 }
 
-/** 0 at -54 dB of full scale and below, 1 at -6 dB. */
+/** Maps -54 dBFS and below to 0, and -6 dBFS to 1. */
 export function loudness(level: number): number {
   return level <= 0 ? 0 : Math.min(1, Math.max(0, (20 * Math.log10(level) + 54) / 48));
 }

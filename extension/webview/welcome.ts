@@ -1,5 +1,4 @@
-// What the panel shows before the first word: how to begin, what to say, and whether
-// what a conversation needs was found.
+// The panel before the first words: how to start, what to say, and the results of the setup check.
 
 import type { Strings } from '../src/panelwire';
 import type { PanelCommand } from '../src/remedies';

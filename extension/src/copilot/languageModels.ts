@@ -119,9 +119,8 @@ export class LanguageModels implements Assistant {
   }
 
   /**
-   * Has the editor ask the user, where it still has to. It is to be called from an
-   * action of the user. Nothing is sent: the request is cancelled from the start,
-   * which the editor looks at after it has asked.
+   * Makes the editor ask for consent, if necessary. Call it from a user action. It sends nothing:
+   * the request is already cancelled, and the editor checks that only after asking.
    */
   async consent(): Promise<Consent> {
     const model = await this.pick(settings().get('copilot.model', ''));

@@ -92,8 +92,8 @@ function exchanges({ history }: Chat): Exchange[] {
 }
 
 /**
- * Turn is that of the question. One that waits for others has no id until the
- * assistant is asked for it; a request that was stopped takes its turn back then.
+ * Turn is the turn of a question. A queued question has no id until the daemon requests its answer;
+ * if its chat request was stopped, the turn is withdrawn at that point.
  */
 class Turn {
   id = '';

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 const ALSA = '/usr/share/alsa/alsa.conf';
 
 /**
- * The environment for the daemon in a folder. Its model of recognition is in the
- * package; so is a configuration of ALSA, whose library stops the process where
- * there is none. What the user set, and what the system has, is left alone.
+ * The environment of the bundled daemon. Its recognition model is in the package, and so is an ALSA
+ * configuration, because libasound aborts the process without one. Values set by the user or
+ * present on the system take precedence.
  */
 export function environment(
   folder: string,

@@ -13,9 +13,8 @@ const FIRST_DELAY = 100;
 export type Verdict = { readonly again: true; readonly delay: number; readonly restart: number } | { readonly again: false; readonly deaths: number };
 
 /**
- * Restarts counts deaths within three minutes. Nothing but time and the user's
- * own wish makes it forget one: a daemon that starts well and dies a second later,
- * over and over, is given up too.
+ * Restarts counts crashes within three minutes. Only time and an explicit start reset the count, so
+ * that a daemon that starts successfully and crashes a second later, repeatedly, is given up too.
  */
 export class Restarts {
   private deaths: number[] = [];

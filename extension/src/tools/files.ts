@@ -98,7 +98,7 @@ async function firstThatIs(uris: readonly vscode.Uri[]): Promise<vscode.Uri | un
   return undefined;
 }
 
-/** Refuses a link that leads out of the workspace. What is not there yet is where its folder is. */
+/** Rejects a link that leads outside the workspace. A missing file is located by its folder. */
 async function staysInside(uri: vscode.Uri, path: string): Promise<void> {
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   if (folder === undefined) {
