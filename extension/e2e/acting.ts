@@ -1,5 +1,5 @@
-// The assistant acts in the editor, with its own tools: asked for aloud, shown, allowed
-// aloud, and told aloud. From the question on there is no key, no click and no dialog.
+// The assistant acts in the editor with its own tools: requested, approved and reported by voice, and
+// shown in the editor. After the question, no key, click or dialog is involved.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { time } from './table.ts';
 import { until } from './wait.ts';
 import { type World, scenario, settings } from './world.ts';
 
-/** A project with a name to mend, and a test of it. */
+/** A project with a misspelled name, and a test for it. */
 const PROJECT: Readonly<Record<string, string>> = {
   'jsconfig.json': '{"compilerOptions": {"module": "nodenext"}, "include": ["*.js"]}\n',
   'package.json': '{"name": "sums", "type": "module", "scripts": {"test": "node --test"}}\n',
@@ -38,7 +38,7 @@ export function acting(): void {
     const begin = Date.now();
     await w.say('rename');
 
-    // The file is opened without a question. The rename is asked about, and shown as a diff.
+    // Opening the file needs no approval. The rename needs one, and is shown as a diff.
     await question(w, 'editor_rename_symbol', 'May I rename totl to total, in 2 files?');
     await w.window.page.locator('.tab').filter({ hasText: /^Proposed change: / }).waitFor();
     await w.picture('windows', 'acting-diff');
@@ -71,7 +71,7 @@ export function acting(): void {
   });
 }
 
-/** Waits until a call was asked about aloud, and the user may answer. */
+/** Waits until the approval question was spoken and the user may answer. */
 async function question(w: World, tool: string, words: string): Promise<void> {
   await until(`the question about ${tool}`, async () => (await w.panel.get('approval').isVisible()) && (await w.panel.get('approval-name').innerText()) === tool);
   const asked = Date.now();

@@ -1,5 +1,4 @@
-// Scenarios with the Chat view of VS Code: @voice there, and the Chat view as the
-// one who answers what is said.
+// Scenarios with VS Code's Chat view: @voice, and the Chat view as the assistant.
 
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
@@ -22,7 +21,7 @@ async function askVoice(w: World, text: string): Promise<void> {
   const { page } = w.window;
   await page.locator('.interactive-session .interactive-input-part .monaco-editor').first().click();
   await page.keyboard.press('ControlOrMeta+A');
-  await page.keyboard.insertText(`@voice ${text}`); // at once: no suggestion is taken on the way
+  await page.keyboard.insertText(`@voice ${text}`); // in one step, so that no suggestion is accepted
   await page.locator('.interactive-session .interactive-input-part').getByRole('button', { name: /^Send/ }).first().click();
 }
 
@@ -53,7 +52,7 @@ export function chat(): void {
     await askVoice(w, 'how long does it take');
     const request = await w.copilot.nth('request');
     await w.panel.label('Waiting for Copilot');
-    await w.panel.button('stop-speaking').click(); // in the panel: the Chat view is told
+    await w.panel.button('stop-speaking').click(); // in the panel; the Chat view is notified
     await answers(w).last().filter({ hasText: 'stopped before an answer' }).waitFor();
     await w.panel.label('Listening');
     assert.equal((await w.copilot.nth('cancelled')).id, request.id);
@@ -134,12 +133,12 @@ export function chat(): void {
   });
 }
 
-/** What the panel shows as the last answer, with its paragraphs in one line. */
+/** The panel's last answer, with its paragraphs joined into one line. */
 async function lastAnswer(w: World): Promise<string | undefined> {
   return (await w.panel.lines('assistant')).at(-1)?.replace(/\s+/g, ' ');
 }
 
-/** A scenario in which the Chat view answers what is said. */
+/** A scenario in which the Chat view is the assistant. */
 function inChatView(name: string, run: (w: World) => Promise<void>): void {
   conversation(`the Chat view answers: ${name}`, async (w) => {
     await w.copilot.configure({ 'agentvoice.copilot.mode': 'chatView' });

@@ -1,17 +1,17 @@
-// The tests' end of the stand-in for Copilot: what it shall answer, and what it was asked.
+// The tests' side of the fake Copilot: its answers, and what it was asked.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from './wait.ts';
 
-/** A piece of an answer: words, a call of a tool, a failure, or a gate that stays shut until the test opens it; after a pause. */
+/** A piece of an answer, after a delay: words, a tool call, a failure, or a gate that stays closed until the test opens it. */
 export type Part =
   | { text: string; afterMs?: number }
   | { gate: string; afterMs?: number }
   | { tool: string; input: unknown; afterMs?: number }
   | { fail: 'quota' | 'notFound' | 'noPermissions' | 'other'; afterMs?: number };
 
-/** An answer to a question that holds `when`, or to any; with afterTool to the result of a tool, likewise. */
+/** An answer to a question that contains `when`, or to any; with afterTool, to a tool result. */
 export interface Reply {
   when?: string;
   afterTool?: boolean;
@@ -25,7 +25,7 @@ export interface Message {
   results?: { callId: string; text: string }[];
 }
 
-/** A line of the record; at is the wall clock in milliseconds. */
+/** An entry of the record; at is the wall clock in milliseconds. */
 export type Entry = { at: number } & (
   | { kind: 'ready'; version: string }
   | { kind: 'request'; id: number; model: string; tools: string[]; messages: Message[] }
@@ -60,19 +60,19 @@ export class Copilot {
     this.write();
   }
 
-  /** Sets what it answers from here on. */
+  /** Sets the answers from now on. */
   answers(...replies: Reply[]): void {
     this.replies = replies;
     this.write();
   }
 
-  /** Sets what the Chat view answers from here on; without parts, what it heard. */
+  /** Sets the Chat view's answers from now on; without parts, it repeats the question. */
   chats(...parts: Part[]): void {
     this.chat = parts.length === 0 ? undefined : parts;
     this.write();
   }
 
-  /** Takes the models away, as when Copilot is not installed, or gives them back. */
+  /** Removes the models, as if Copilot were not installed, or restores them. */
   async offers(...models: string[]): Promise<void> {
     this.models = models;
     const before = this.all('models').length;
@@ -80,7 +80,7 @@ export class Copilot {
     await until('Copilot to change its models', () => this.all('models').length > before);
   }
 
-  /** Has the open window take settings of the user over; null takes one back to its default. */
+  /** Applies user settings in the open window; null restores a default. */
   async configure(values: Readonly<Record<string, unknown>>): Promise<void> {
     const before = this.all('settings').length;
     this.settings = { generation: this.settings.generation + 1, values };
@@ -88,17 +88,17 @@ export class Copilot {
     await until('the settings to be taken over', () => this.all('settings').length > before);
   }
 
-  /** Lets an answer go on behind its gate. A gate stays open. */
+  /** Opens an answer's gate. A gate stays open. */
   open(gate: string): void {
     writeFileSync(join(this.dir, `gate-${gate}`), '');
   }
 
-  /** Forgets what was recorded so far. */
+  /** Clears the record. */
   forget(): void {
     this.mark = this.lines().length;
   }
 
-  /** What was recorded since forget, in its order. */
+  /** The entries recorded since forget, in order. */
   entries(): Entry[] {
     return this.lines()
       .slice(this.mark)
@@ -126,7 +126,7 @@ export class Copilot {
   }
 }
 
-/** The words that the user said last in a request. */
+/** The user's last words in a request. */
 export function question(request: EntryOf<'request'>): string {
   return request.messages.at(-1)?.text ?? '';
 }

@@ -1,6 +1,5 @@
-// Scenarios with a headless daemon, whose time stands still: each state is held for
-// its pictures and its check of accessibility, and the panel's latency is measured
-// over a hundred transitions.
+// Scenarios with a headless daemon in virtual time: each state is held for its screenshots and
+// accessibility check, and the panel's latency is measured over a hundred transitions.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -14,7 +13,7 @@ import type { Passed } from './tap.ts';
 import { until } from './wait.ts';
 import { type World, scenario } from './world.ts';
 
-/** Themes by the name of their folder, and what the panel's page is marked with. */
+/** Themes by folder name, with the marker class of the panel's page. */
 const THEMES = {
   light: { name: 'Default Light Modern', mark: 'vscode-light' },
   dark: { name: DARK, mark: 'vscode-dark' },
@@ -27,12 +26,12 @@ const ANSWER =
   'The parser stops at the last comma, so the **last field** is lost. Add it after the loop:\n\n' +
   '```go\nout = append(out, line[start:])\nreturn out\n```\n\nThen the test for three fields passes.';
 
-/** All that Markdown has for an answer: a file, a table, tasks, and code that is folded. */
+/** Every kind of Markdown in an answer: a file, a table, tasks, and collapsed code. */
 const RICH =
   'The tail is dropped in `parser.go:12`.\n\n| Test | Before | After |\n|:--|--:|:-:|\n| three fields | fails | ok |\n| quoted | fails | ok |\n\n' +
   '- [x] find the cause\n- [ ] write a test\n\n```go parser_test.go\n' + Array.from({ length: 10 }, (_, i) => `// Case ${i}.\nfunc Test${i}(t *testing.T) {\n\tcheck(t, fields("a,b"), ${i}, nil)\n}`).join('\n') + '\n```\n';
 
-/** What the headless daemon plays. */
+/** The script of the headless daemon. */
 const SCRIPT = `
 auto capture 1s
 auto speech 200ms 6s
@@ -74,10 +73,10 @@ async function setTheme(w: World, theme: Theme): Promise<void> {
   await w.panel.frame.locator(`body.${mark}`).waitFor();
 }
 
-/** The states that are also pictured with the whole window, and the status bar. */
+/** States that also get a screenshot of the whole window and the status bar. */
 const WHOLE: ReadonlySet<string> = new Set(['03-listening', '07-speaking', '09-approval', '10-muted']);
 
-/** Checks the panel as it is, and takes its picture in each theme; the faults that were found. */
+/** Checks the current panel and takes its screenshot in each theme; returns the violations. */
 async function capture(w: World, name: string): Promise<string[]> {
   const faults = await checkAria(w, name);
   for (const theme of Object.keys(THEMES) as Theme[]) {
@@ -92,7 +91,7 @@ async function capture(w: World, name: string): Promise<string[]> {
   return faults;
 }
 
-/** All pictures of the panel in a theme beside one another, as states.png. */
+/** All screenshots of the panel in a theme side by side, as states.png. */
 async function contactSheet(w: World, theme: Theme): Promise<void> {
   const dir = paths.folder(theme);
   const figures = readdirSync(dir).filter((f) => /^\d\d-.*\.png$/.test(f)).sort().map((f) =>
@@ -108,24 +107,24 @@ async function contactSheet(w: World, theme: Theme): Promise<void> {
   await page.close();
 }
 
-/** axe on the panel's own page: the workbench around it is not ours. */
+/** Runs axe on the panel's page only, because the workbench is not ours. */
 async function checkAxe(w: World, what: string): Promise<string[]> {
   const { frame } = w.panel;
   if (!(await frame.evaluate(() => 'axe' in window))) {
     await frame.evaluate(axe.source);
   }
   const { violations } = await frame.evaluate(() => {
-    // The page is transparent, which axe takes for white: behind it the workbench paints its side bar.
+    // The page is transparent, which axe treats as white; the workbench paints its side bar behind it.
     document.documentElement.style.background = 'var(--vscode-sideBar-background)';
     return (window as unknown as { axe: typeof axe }).axe.run(document.body);
   });
   return violations.map((v) => `${what}: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(' | ')}`);
 }
 
-/** A control that has just appeared is disabled for less than this, in milliseconds. */
+/** A new control is disabled for less than this, in milliseconds. */
 const ARMED = 600;
 
-/** Bounds the wait for what a screen reader finds, in milliseconds. */
+/** Timeout for the accessibility tree, in milliseconds. */
 const ARIA = 5000;
 
 /**
@@ -143,7 +142,7 @@ async function checkAria(w: World, name: string): Promise<string[]> {
   }
   const wanted = existsSync(file) ? readFileSync(file, 'utf8') : '';
   try {
-    // The label is there before the rest of its step.
+    // The label appears before the rest of its step.
     await until('the panel', async () => (await found()) === wanted, ARIA);
     return [];
   } catch {
@@ -172,10 +171,10 @@ export function latencies(states: readonly Passed[], shown: readonly Shown[]): n
   return found;
 }
 
-/** A label follows its transition within so many milliseconds. */
+/** Maximum delay between a transition and its label, in milliseconds. */
 const LABEL = 50;
 
-/** Turns of the measurement: each has five transitions. */
+/** Turns of the measurement, with five transitions each. */
 const TURNS = 22;
 
 export function latency(): void {
@@ -189,7 +188,7 @@ export function latency(): void {
       const since = <T>(method: string, holds: (params: T) => boolean): boolean =>
         stage.tap.messages().slice(before).some(({ message }) => message.method === method && holds(message.params as T));
       await stage.next();
-      // All of it: what comes after time was moved is spoken later than that.
+      // All of it: text that arrives after time was advanced is spoken later.
       await until('the answer', () => since<{ role: string; final: boolean }>('agentvoice.transcript', (p) => p.role === 'assistant' && p.final));
       await stage.settled();
       await stage.tap.advance(50);
@@ -206,14 +205,14 @@ export function latency(): void {
   });
 }
 
-/** A delta is painted within so many milliseconds, in a transcript of so many lines. */
+/** Maximum time to paint a delta, in milliseconds, and the transcript's number of lines. */
 const PAINT = 50;
 const LINES = 5_000;
-/** An answer has so many lines. */
+/** Number of lines of an answer. */
 const ANSWER_LINES = 50;
 const DELTAS = 200;
 
-/** Measures from a view's message to the frame behind the one that shows it. The page is sent what the extension would send. */
+/** Measures from a view's message to the frame after the one that shows it. The test sends the page what the extension would send. */
 export function painting(): void {
   scenario(`a delta is painted at once in a transcript of ${LINES} lines, and a selection in it stays`, async (w) => {
     const stage = await Stage.open(w, 'painting', 'await state listening\n');
@@ -262,7 +261,7 @@ export function painting(): void {
   });
 }
 
-/** Bounds the gallery, in milliseconds: 18 states in four themes. */
+/** Timeout of the gallery, in milliseconds: 18 states in four themes. */
 const GALLERY = 400_000;
 
 export function gallery(): void {
@@ -271,13 +270,13 @@ export function gallery(): void {
     const { tap } = stage;
     const { panel } = w;
     await w.window.openFile('parser.go');
-    await w.window.page.mouse.move(900, 600); // no tooltip is in the pictures
+    await w.window.page.mouse.move(900, 600); // keeps tooltips out of the screenshots
     const faults: string[] = [];
     const picture = async (name: string): Promise<void> => {
       await stage.settled();
       faults.push(...(await capture(w, name)));
     };
-    // The panel names the model from when it looked for one: at the latest when there are others.
+    // The panel names the model once it has looked for one, at the latest when other models appear.
     await w.copilot.offers();
     await w.copilot.offers('large');
     await panel.get('session').filter({ hasText: 'Test model' }).waitFor();
@@ -314,7 +313,7 @@ export function gallery(): void {
     await stage.next();
     await panel.get('approval').waitFor();
     await stage.reach('Speaking');
-    await stage.reach('Listening'); // the answer, and then the question, were spoken
+    await stage.reach('Listening'); // the answer and then the question were spoken
     await picture('09-approval');
     await panel.get('approve').click();
     await panel.frame.locator('[data-testid="tool-status"][data-status="completed"]').waitFor();

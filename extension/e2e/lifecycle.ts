@@ -1,5 +1,5 @@
-// Scenarios about the daemon's life: settings that change under it, its death, a
-// window that is loaded again, and one that is closed.
+// Scenarios about the daemon's lifetime: settings that change while it runs, its crash, a window reload
+// and a closed window.
 
 import assert from 'node:assert/strict';
 import { question } from './copilot.ts';
@@ -7,10 +7,10 @@ import { time } from './table.ts';
 import { until } from './wait.ts';
 import { type World, conversation } from './world.ts';
 
-/** After a window is closed, so many milliseconds may pass until its daemon is gone. */
+/** Maximum time between closing a window and the exit of its daemon, in milliseconds. */
 const GONE = 5000;
 
-/** A spoken question, its answer, and the proof that it was asked once, with the words that are shown. */
+/** A spoken question and its answer; checks that it was asked once, with the displayed words. */
 async function converse(w: World, answer: string): Promise<void> {
   w.copilot.answers({ parts: [{ text: answer }] });
   w.copilot.forget();

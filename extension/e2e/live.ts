@@ -1,5 +1,5 @@
-// Scenarios with the daemon of the package, its real engines, and a voice in a
-// microphone: from the installation to a tool that the user allowed.
+// Scenarios with the packaged daemon, its real engines and a voice at a microphone: from the
+// installation to an approved tool.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ const LONG =
   'A quoted comma would end the field too early. I would begin with a test for that. ' +
   'After that the scanner needs a state for quotes, and the parser stays as it is.';
 
-/** The consent dialog of the editor, by its buttons. */
+/** The editor's consent dialog, identified by its buttons. */
 async function consent(w: World, button: 'Allow' | 'Cancel'): Promise<string> {
   const dialog = w.window.dialog();
   await dialog.waitFor();
@@ -25,16 +25,16 @@ async function consent(w: World, button: 'Allow' | 'Cancel'): Promise<string> {
   return text;
 }
 
-/** Activation may take so long, in milliseconds. */
+/** Maximum activation time, in milliseconds. */
 const ACTIVATION = 50;
 
-/** How long the activation took, in milliseconds, by VS Code's own list of running extensions. */
+/** The activation time in milliseconds, from VS Code's list of running extensions. */
 async function activation(w: World): Promise<number> {
   await w.window.command('Developer: Show Running Extensions');
   const list = w.window.page.locator('.runtime-extensions-editor .monaco-list').first();
   await list.hover();
   const row = list.locator('.monaco-list-row').filter({ hasText: /^Agent Voice/ });
-  await until('the row of the extension', async () => { // only rows that can be seen are there
+  await until('the row of the extension', async () => { // only visible rows are in the DOM
     await w.window.page.mouse.wheel(0, 200);
     return (await row.count()) > 0;
   });
@@ -63,7 +63,7 @@ export function install(): void {
 
 export function firstUse(): void {
   scenario('the extension is activated, and VS Code says in what time', async (w) => {
-    // The figure is of the wall clock, and counts what other extensions did meanwhile: the best of three windows is ours.
+    // The wall-clock figure includes work of other extensions, so take the best of three windows.
     let best = await activation(w);
     for (let again = 0; again < 2 && best >= ACTIVATION; again++) {
       w.copilot.forget();
@@ -132,7 +132,7 @@ export function copilot(): void {
     await w.panel.labelAfter('Speaking', begin);
     await w.panel.label('Listening');
     assert.ok(w.room.heardSince(delta.at) > 1500, `the answer was heard for ${w.room.heardSince(delta.at)} ms`);
-    // Once, with the words, and with what they were understood as.
+    // Once, with the words and how they were understood.
     assert.equal(w.copilot.all('request').length, 1);
     assert.match(question(request), HEARD);
     assert.ok(question(request).endsWith((await w.panel.lines('user')).at(-1) ?? '-'), 'the panel shows what Copilot was asked');
@@ -189,7 +189,7 @@ export function pushToTalk(): void {
       await waits.waitFor();
       w.copilot.forget();
       const asked = await panel.lines('user');
-      await w.say('question'); // to nobody
+      await w.say('question'); // not heard by anyone
       const turn = async (n: number, press: () => Promise<void>, release: () => Promise<void>): Promise<void> => {
         await press();
         await open.waitFor();
@@ -224,7 +224,7 @@ function wantsTool(w: World): void {
   w.copilot.forget();
 }
 
-/** Asks in writing: what is asked does not matter to these. */
+/** Asks in writing; the question does not matter to these scenarios. */
 async function ask(w: World, text: string): Promise<void> {
   await w.panel.get('composer').fill(text);
   await w.panel.get('composer').press('Enter');
@@ -239,7 +239,7 @@ export function tools(): void {
     assert.equal(await w.panel.get('approval-name').innerText(), CALL.tool);
     assert.deepEqual(await w.panel.members(), CALL.input);
     assert.deepEqual(w.copilot.all('tool'), [], 'it runs only when it was allowed');
-    // The question is spoken; a yes counts only when it was heard.
+    // The question is spoken; a yes counts only after the user heard it.
     await until('the question', () => w.room.heardSince(begin) > 1000);
     await w.panel.label('Listening');
     await w.picture('windows', 'approval');
@@ -290,7 +290,7 @@ export function tools(): void {
 /** A tool that declares its own confirmation. */
 const DEPLOY = { tool: 'fake_deploy', input: {} } as const;
 
-/** Asks for that tool, and allows it by voice. */
+/** Requests that tool, and approves it by voice. */
 async function deploy(w: World): Promise<string> {
   w.copilot.answers({ parts: [{ text: 'I would deploy it.' }, DEPLOY] }, { afterTool: true, parts: [{ text: 'So be it.' }] });
   w.copilot.forget();

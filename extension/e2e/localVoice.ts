@@ -1,6 +1,6 @@
-// Install Local Voice: what is offered, the licences, the progress, a cancel that loses
-// nothing, and a model that is there afterwards. The server of the models is a slow one
-// on this machine, with the real engine and a model of the tests.
+// Install Local Voice: the offer, the licences, the progress, a cancel that preserves the download, and
+// a model that is usable afterwards. A slow server on this machine provides the models, with the real
+// engine and a test model.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import * as paths from './paths.ts';
 import { type World, scenario } from './world.ts';
 
-/** Bytes in a chunk and milliseconds between two: some seconds for the engine. */
+/** Bytes per chunk and milliseconds between chunks: some seconds for the engine. */
 const CHUNK = 64 * 1024;
 const PACE = 20;
 
-/** Makes the mirror and serves it; how many bytes were sent of each path. */
+/** Creates and serves the mirror; records how many bytes of each path were sent. */
 async function serve(dir: string): Promise<{ server: Server; sent: Map<string, number> }> {
   const files = join(dir, 'mirror');
   mkdirSync(files);
@@ -48,7 +48,7 @@ async function serve(dir: string): Promise<{ server: Server; sent: Map<string, n
   return { server, sent };
 }
 
-/** Goes through the command up to the download. */
+/** Runs the command up to the download. */
 async function accept(w: World, picture?: string): Promise<void> {
   const { page } = w.window;
   await w.window.command('Agent Voice: Install Local Voice');

@@ -1,16 +1,16 @@
-// The panel, as a user finds it: its elements, and what it showed when.
+// The panel as a user sees it: its elements, and the history of what it showed.
 
 import type { Frame, Locator } from 'playwright-core';
 import { until } from './wait.ts';
 import type { Window } from './vscode.ts';
 
-/** A text that was shown, with the wall clock of the frame that painted it, in milliseconds with fractions. */
+/** A displayed text, with the wall clock of the frame that painted it, in milliseconds with fractions. */
 export interface Shown {
   at: number;
   text: string;
 }
 
-/** What watch leaves in the page. */
+/** What watch stores in the page. */
 interface Watched {
   labels: Shown[];
   captions: Shown[];
@@ -23,13 +23,13 @@ export class Panel {
     this.frame = frame;
   }
 
-  /** Opens the panel from the activity bar, as a user does first. */
+  /** Opens the panel from the activity bar, as a new user does. */
   static async open(window: Window): Promise<Panel> {
     await window.page.locator('.activitybar .action-item a[aria-label^="Agent Voice"]').first().click();
     return Panel.find(window);
   }
 
-  /** The panel that is there already, such as after a reload. */
+  /** The panel that is already open, such as after a reload. */
   static async find(window: Window): Promise<Panel> {
     const frame = await window.webview('[data-testid="state-label"]');
     const panel = new Panel(frame);
@@ -46,17 +46,17 @@ export class Panel {
     return this.get('controls').locator(`[data-testid="${command}"]`);
   }
 
-  /** The first remedy of the problem that is shown. */
+  /** The first remedy of the displayed problem. */
   remedy(command: string): Locator {
     return this.get('problem').locator(`[data-command="agentvoice.${command}"]`);
   }
 
-  /** Waits until the state's label is as given. */
+  /** Waits until the state has the given label. */
   async label(text: string): Promise<void> {
     await this.get('state-label').filter({ hasText: new RegExp(`^${text}$`) }).waitFor();
   }
 
-  /** Ends the conversation by the button. */
+  /** Ends the conversation with the button. */
   async end(): Promise<void> {
     await this.button('end').click();
     await this.label('Ready');
@@ -67,30 +67,30 @@ export class Panel {
     return this.frame.locator(`[data-testid="line"][data-kind="speech"][data-who="${who}"] [data-testid="line-text"]`).allInnerTexts();
   }
 
-  /** The input of the call that is asked about, as the panel shows it. */
+  /** The input of the call that awaits approval, as displayed. */
   async members(): Promise<Record<string, unknown>> {
     const shown = await this.get('approval-input').locator('.member').evaluateAll((rows) =>
       rows.map((row) => [(row.querySelector('dt') as HTMLElement).innerText, (row.querySelector('dd') as HTMLElement).innerText] as const));
     return Object.fromEntries(shown.map(([name, value]) => [name, parsed(value)]));
   }
 
-  /** The message of the problem that is shown. */
+  /** The message of the displayed problem. */
   async problem(): Promise<string> {
     await this.get('problem').waitFor();
     return this.get('problem-message').innerText();
   }
 
-  /** What was shown since the panel was opened. */
+  /** What was displayed since the panel opened. */
   async shown(): Promise<Watched> {
     return this.frame.evaluate(() => (window as unknown as { watched: Watched }).watched);
   }
 
-  /** Waits until a label was shown after a time, and returns when. */
+  /** Waits until a label appears after a time, and returns when. */
   async labelAfter(text: string, at: number): Promise<Shown> {
     return until(`the label ${text}`, async () => (await this.shown()).labels.find((s) => s.at >= at && s.text === text));
   }
 
-  /** Keeps each label and caption with the time of the frame that painted it. */
+  /** Records each label and caption with the time of the frame that painted it. */
   private async watch(): Promise<void> {
     await this.frame.evaluate(() => {
       const watched: Watched = { labels: [], captions: [] };
@@ -111,7 +111,7 @@ export class Panel {
   }
 }
 
-/** A member of a call as it was before it was shown: texts are shown as they are, all else as JSON. */
+/** A field of a call before rendering: texts unchanged, everything else as JSON. */
 function parsed(value: string): unknown {
   try {
     return JSON.parse(value) as unknown;

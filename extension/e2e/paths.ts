@@ -1,4 +1,4 @@
-// Where things are. The suite is started by `make e2e`, which brings what is named here.
+// Paths. Start the suite with `make e2e`, which provides these files.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,29 +8,29 @@ const here = import.meta.dirname;
 /** The root of the repository. */
 export const root = resolve(here, '..', '..');
 
-/** Where screenshots, logs and the table of times go. */
+/** Folder of screenshots, logs and the table of times. */
 export const out = resolve(process.env['AGENTVOICE_E2E_OUT'] ?? join(root, 'out', 'e2e'));
 
-/** The daemon that was built from this tree, for what needs a daemon of its own. */
+/** The daemon built from this tree, for tests that start their own. */
 export const daemon = join(root, 'bin', 'agentvoice-daemon');
 
-/** The folder of scripts/e2e.sh. */
+/** The working folder of scripts/e2e.sh. */
 export const vscodeHome = required('AGENTVOICE_E2E_VSCODE');
 
 /** The packaged extension under test. */
 export const vsix = resolve(required('AGENTVOICE_E2E_VSIX'));
 
-/** The packaged stand-in for Copilot. */
+/** The packaged fake Copilot. */
 export const copilotVsix = resolve(required('AGENTVOICE_E2E_COPILOT_VSIX'));
 
-/** What makes a mirror of models, and where the libraries of the engine are. */
+/** The tool that creates a mirror of models, and the engine's libraries. */
 export const modelMirror = join(root, 'out', 'tools', 'modelmirror');
 export const assets = required('AGENTVOICE_E2E_ASSETS');
 
-/** Chromium, as the system's packages install it. */
+/** Chromium from the system's packages. */
 export const chromium = process.env['AGENTVOICE_E2E_CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Recorded human speech, of the package pocketsphinx-testdata. */
+/** Recorded human speech from the package pocketsphinx-testdata. */
 export const speech = '/usr/share/pocketsphinx/test/data';
 
 function required(name: string): string {
@@ -41,7 +41,7 @@ function required(name: string): string {
   return value;
 }
 
-/** A folder under out, made when it is missing. */
+/** A folder under out, created if missing. */
 export function folder(...names: string[]): string {
   const dir = join(out, ...names);
   mkdirSync(dir, { recursive: true });

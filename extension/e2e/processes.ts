@@ -1,4 +1,4 @@
-// What runs on this machine: the daemons that the windows under test have started.
+// Processes on this machine: the daemons started by the windows under test.
 
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
@@ -26,7 +26,7 @@ export function daemons(marker: string): Daemon[] {
         found.push({ pid: Number(name), path });
       }
     } catch {
-      // it has ended, or is the system's
+      // it has exited, or belongs to the system
     }
   }
   return found;

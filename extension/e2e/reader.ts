@@ -1,4 +1,4 @@
-// Beside a screen reader, as far as VS Code says that there is one.
+// With a screen reader, as far as VS Code reports one.
 
 import assert from 'node:assert/strict';
 import { until } from './wait.ts';
@@ -9,7 +9,7 @@ const ANSWER = 'The parser splits the text at commas. It returns a list.';
 export function reader(): void {
   scenario('beside a screen reader the panel asks once, and the reader reads in place of the voice', async (w) => {
     await w.closeWindow();
-    // Tones, which the answer turns on, would be heard at the loudspeaker.
+    // The tones that the answer enables would be heard at the speaker.
     w.server.configure({ ...settings, 'editor.accessibilitySupport': 'on', 'agentvoice.cues.volume': 0 });
     await w.openWindow();
     const panel = await w.openPanel();

@@ -1,21 +1,20 @@
-// A microphone and a loudspeaker where there is no sound card: a private PulseAudio.
-// What is said in the room is heard by the daemon's microphone; what the daemon
-// plays is recorded.
+// A microphone and a speaker without a sound card: a private PulseAudio. The daemon's microphone hears
+// what is said in the room, and what the daemon plays is recorded.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from './wait.ts';
 
-/** Samples a second of the recording of the loudspeaker. */
+/** Sample rate of the speaker's recording. */
 const RATE = 16_000;
-/** Samples of a piece whose level is taken: 20 ms. */
+/** Samples per level measurement: 20 ms. */
 const PIECE = RATE / 50;
-/** The level above which the loudspeaker plays something, as an effective value of 16-bit samples: -50 dBFS. */
+/** Level above which the speaker counts as playing, as the RMS of 16-bit samples: -50 dBFS. */
 const AUDIBLE = 100;
 
 export class Room {
-  /** What makes a process use this room. */
+  /** The environment that makes a process use this room. */
   readonly env: Record<string, string>;
   private readonly dir: string;
   private readonly children: ChildProcess[] = [];
@@ -33,7 +32,7 @@ export class Room {
     };
   }
 
-  /** Opens a room whose files are in dir, a folder with a short path: a socket's path is at most 107 bytes. */
+  /** Opens a room with its files in dir. The path must be short: a socket path is at most 107 bytes. */
   static async open(dir: string): Promise<Room> {
     mkdirSync(dir, { recursive: true });
     const room = new Room(dir);
@@ -58,7 +57,7 @@ export class Room {
       '--disable-shm=yes', '--realtime=no', '--high-priority=no',
     ]);
     await until('the sound server', () => room.pactl('list', 'short', 'sources')?.includes('microphone'));
-    // Both are kept awake: a sink that nobody listens to plays in steps of two seconds.
+    // Keeps both active: an unused sink plays in steps of two seconds.
     room.spawn('parec', ['-d', 'mouth.monitor', '--latency-msec=10']).stdout?.resume();
     const heard = room.spawn('parec', [
       '-d', 'loudspeaker.monitor', '--format=s16le', `--rate=${RATE}`, '--channels=1', '--latency-msec=10',
@@ -67,7 +66,7 @@ export class Room {
     return room;
   }
 
-  /** Plays a WAV file into the microphone, and returns when all of it was played. */
+  /** Plays a WAV file into the microphone, and returns at its end. */
   async say(wav: string): Promise<void> {
     const player = this.spawn('paplay', ['--latency-msec=20', '-d', 'mouth', wav]);
     const status = await new Promise((resolve) => player.once('exit', resolve));
@@ -76,17 +75,17 @@ export class Room {
     }
   }
 
-  /** When the loudspeaker was heard last, as a wall clock in milliseconds; undefined for never. */
+  /** When the speaker was last heard, as wall-clock milliseconds; undefined if never. */
   lastHeard(): number | undefined {
     return this.loud.at(-1);
   }
 
-  /** For how many milliseconds the loudspeaker was heard since a time of the wall clock. */
+  /** How many milliseconds the speaker was heard since a wall-clock time. */
   heardSince(at: number): number {
     return this.loud.filter((t) => t >= at).length * (1000 * PIECE) / RATE;
   }
 
-  /** Ends the sound server and what belongs to it. */
+  /** Stops the sound server and its processes. */
   async close(): Promise<void> {
     for (const child of this.children) {
       child.kill('SIGKILL');

@@ -1,12 +1,12 @@
-// Scenarios with a headless daemon: what the window makes of keys, interruptions and
-// failures that a script brings about.
+// Scenarios with a headless daemon: how the window handles keys, interruptions and failures produced by
+// a script.
 
 import assert from 'node:assert/strict';
 import { DARK, GATE, Stage } from './stage.ts';
 import { until } from './wait.ts';
 import { scenario, settings } from './world.ts';
 
-/** Too short, and without words: a cough; then a question. */
+/** A cough, too short and without words; then a question. */
 const INTERRUPTIONS = `
 auto speech 50ms 3s
 auto flush 40ms
@@ -54,7 +54,7 @@ export function scripted(): void {
     await panel.get('transcript').focus();
     for (let i = 0; i < 12 && order.at(-1) !== 'answers'; i++) {
       const id = await panel.frame.evaluate(() => document.activeElement?.getAttribute('data-testid') ?? '');
-      if (!id.startsWith('context-')) { // how many there are depends on what is open
+      if (!id.startsWith('context-')) { // their number depends on the open file
         order.push(id);
       }
       await keyboard.press('Tab');
@@ -99,7 +99,7 @@ export function scripted(): void {
     w.copilot.open('two');
     await answer.filter({ hasText: 'at the last comma.' }).waitFor();
     assert.equal(await panel.frame.evaluate(() => getSelection()!.toString()), 'parser');
-    await panel.button('toggle-mute').click(); // a mute lasts beyond its window
+    await panel.button('toggle-mute').click(); // mute persists across windows
     await panel.get('mic-text').filter({ hasText: 'on' }).waitFor();
     await panel.end();
     await w.closeWindow();
@@ -146,7 +146,7 @@ export function scripted(): void {
       await stage.next();
       await panel.label('Problem');
       if (failure < 3) {
-        await stage.reach('Listening'); // it was tried again
+        await stage.reach('Listening'); // after a retry
       }
     }
     const before = stage.tap.of('agentvoice.state').length;

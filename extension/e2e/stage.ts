@@ -1,5 +1,4 @@
-// The panel with a headless daemon under it, whose world a script plays and whose
-// time the test moves.
+// The panel with a headless daemon, whose world a script plays and whose virtual time the test advances.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +7,13 @@ import { type Passed, Tap } from './tap.ts';
 import { until } from './wait.ts';
 import { type World, settings } from './world.ts';
 
-/** The theme that a window begins with. */
+/** The initial theme of a window. */
 export const DARK = 'Default Dark Modern';
 
-/** A script continues behind it when the test asks for the history, which the extension never does. */
+/** A script waits here until the test requests the history, which the extension never does. */
 export const GATE = 'await conversation/history';
 
-/** The panel with a headless daemon under it. */
+/** The panel with a headless daemon. */
 export class Stage {
   readonly tap: Tap;
   private readonly w: World;
@@ -36,12 +35,12 @@ export class Stage {
     return new Stage(w, tap);
   }
 
-  /** Lets the script go on. */
+  /** Lets the script continue. */
   async next(): Promise<void> {
     await this.tap.ask('conversation/history');
   }
 
-  /** Lets time pass until the panel shows a label. */
+  /** Advances time until the panel shows a label. */
   async reach(label: string): Promise<void> {
     await until(`the label ${label}`, async () => {
       await this.settled();
@@ -66,7 +65,7 @@ export class Stage {
     }
   }
 
-  /** Waits until the panel shows the last state that the daemon published, which may publish others meanwhile. */
+  /** Waits until the panel shows the daemon's last published state, which may change meanwhile. */
   async settled(): Promise<void> {
     await until('the label of the last state', async () => {
       const label = labelOf(this.tap.of('agentvoice.state').at(-1));
@@ -75,7 +74,7 @@ export class Stage {
   }
 }
 
-/** The label of a state without its sign, as the panel shows it. */
+/** The label of a state without its icon, as the panel shows it. */
 export function labelOf(state: Passed | undefined): string | undefined {
   return state === undefined ? undefined : (state.message.params as { localizedLabel: string }).localizedLabel.replace(/^\S+ /, '');
 }

@@ -1,4 +1,4 @@
-// The table of steps and times that each run ends with, also kept as out/e2e/times.json.
+// The table of steps and times at the end of each run, also saved as out/e2e/times.json.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ export function time(what: string, ms: number, note = ''): void {
   rows.push({ what, ms: Math.round(ms * 10) / 10, note });
 }
 
-/** Adds a row with what was promised, both in milliseconds. It is the reader's to judge: the figures are of the wall clock of a machine that may be busy. */
+/** Adds a row with its target, both in milliseconds. It is informational: wall-clock times depend on the load of the machine. */
 export function budget(what: string, ms: number, most: number, note = ''): void {
   time(what, ms, [`${ms < most ? 'within' : 'OVER'} the budget of ${most} ms`, note].filter((n) => n !== '').join('; '));
 }
 
-/** Runs step, adds how long it took, and returns what it gave. */
+/** Runs step, records its duration, and returns its result. */
 export async function timed<T>(what: string, step: () => Promise<T>, note = ''): Promise<T> {
   const begin = performance.now();
   const result = await step();
@@ -30,13 +30,13 @@ export async function timed<T>(what: string, step: () => Promise<T>, note = ''):
   return result;
 }
 
-/** The value below which a share of the values lies, by the nearest rank. */
+/** The value below which a fraction of the values lies, by nearest rank. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
 }
 
-/** Prints the table, and writes it beside the screenshots. */
+/** Prints the table, and saves it next to the screenshots. */
 export function print(): void {
   writeFileSync(join(out, 'times.json'), JSON.stringify(rows, null, 2) + '\n');
   const width = Math.max(...rows.map((r) => r.what.length));

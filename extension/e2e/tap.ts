@@ -1,7 +1,7 @@
-// Between the extension and the daemon: it passes every byte on, keeps each message
-// with its time, and lets a test move the virtual time of a headless daemon.
+// A proxy between the extension and the daemon: it forwards every byte, records each message
+// with its time, and lets a test advance the virtual time of a headless daemon.
 //
-// It is started in place of the daemon, by the script that Tap.install writes:
+// It starts in place of the daemon, through the script that Tap.install writes:
 //
 //   node tap.ts CONFIG serve --stdio ...
 //
@@ -15,7 +15,7 @@ import { until } from './wait.ts';
 
 interface Config {
   daemon: string;
-  /** What is added to `serve --stdio`. */
+  /** Arguments added to `serve --stdio`. */
   args: string[];
   record: string;
   socket: string;
@@ -29,7 +29,7 @@ interface Message {
   error?: unknown;
 }
 
-/** A message that was passed on; at is the wall clock in milliseconds, with fractions. */
+/** A forwarded message; at is the wall clock in milliseconds, with fractions. */
 export interface Passed {
   at: number;
   from: 'daemon' | 'editor';
@@ -40,7 +40,7 @@ const now = (): number => performance.timeOrigin + performance.now();
 
 /** The test's side. */
 export class Tap {
-  /** The executable that stands in for the daemon. */
+  /** The executable that replaces the daemon. */
   readonly path: string;
   private readonly config: Config;
   private readonly passed: Passed[] = [];
@@ -51,7 +51,7 @@ export class Tap {
     this.config = config;
   }
 
-  /** Writes the executable, and what belongs to it, into dir. */
+  /** Writes the executable and its files into dir. */
   static install(dir: string, daemon: string, args: string[]): Tap {
     const config: Config = { daemon, args, record: join(dir, 'tap.jsonl'), socket: join(dir, 't') };
     writeFileSync(config.record, '');
@@ -62,7 +62,7 @@ export class Tap {
     return new Tap(path, config);
   }
 
-  /** All messages so far, in their order. What was read before is kept. */
+  /** All messages so far, in order. Keeps those that were already read. */
   messages(): readonly Passed[] {
     const text = readFileSync(this.config.record, 'utf8');
     const end = text.lastIndexOf('\n') + 1;
@@ -80,7 +80,7 @@ export class Tap {
     return this.messages().filter((p) => p.message.method === method);
   }
 
-  /** Asks the running daemon something that the extension never asks, and returns the answer. */
+  /** Sends the running daemon a request that the extension never sends, and returns the response. */
   ask(method: string, params?: unknown): Promise<Message> {
     return new Promise((resolve, reject) => {
       const socket = createConnection(this.config.socket, () => socket.write(`${JSON.stringify({ method, params })}\n`));
@@ -91,7 +91,7 @@ export class Tap {
     });
   }
 
-  /** Lets virtual time pass, and returns when everything that became due on the way was published. */
+  /** Advances virtual time, and returns when everything due was published. */
   async advance(ms: number): Promise<void> {
     const answer = await this.ask('headless/advance', { ms });
     if (answer.error !== undefined) {
@@ -107,11 +107,11 @@ export class Tap {
   }
 }
 
-/** Takes messages with Content-Length headers out of a stream of bytes. */
+/** Extracts messages with Content-Length headers from a byte stream. */
 class Frames {
   private buffer: Buffer = Buffer.alloc(0);
 
-  /** The messages that are complete now, each with the bytes it came in. */
+  /** The complete messages, each with its bytes. */
   *take(data: Buffer): Generator<{ message: Message; bytes: Buffer }> {
     this.buffer = Buffer.concat([this.buffer, data]);
     for (;;) {
@@ -136,7 +136,7 @@ function serve(config: Config, args: string[]): void {
   const keep = (from: Passed['from'], message: Message): void =>
     appendFileSync(config.record, `${JSON.stringify({ at: now(), from, message } satisfies Passed)}\n`);
 
-  // What is asked through the socket has ids of its own, and its answers go back there.
+  // Requests from the socket have their own ids; their responses return there.
   const asks = createServer((socket) => {
     let text = '';
     socket.setEncoding('utf8').on('data', (data: string) => {
@@ -150,9 +150,9 @@ function serve(config: Config, args: string[]): void {
       daemon.stdin.write(`Content-Length: ${body.length}\r\n\r\n`);
       daemon.stdin.write(body);
     });
-    socket.on('error', () => undefined); // the test that asked is gone
+    socket.on('error', () => undefined); // the requesting test is gone
   });
-  // A tap that was killed leaves its socket behind.
+  // A killed tap leaves its socket behind.
   rmSync(config.socket, { force: true });
   asks.listen(config.socket);
 
@@ -164,7 +164,7 @@ function serve(config: Config, args: string[]): void {
     }
   });
   process.stdin.on('end', () => daemon.stdin.end());
-  daemon.stdin.on('error', () => undefined); // its exit is seen below
+  daemon.stdin.on('error', () => undefined); // the exit handler below reports it
 
   const toEditor = new Frames();
   daemon.stdout.on('data', (data: Buffer) => {
@@ -175,7 +175,7 @@ function serve(config: Config, args: string[]): void {
         asked(message);
         continue;
       }
-      keep('daemon', message); // before the extension can have it, so that no latency looks shorter than it is
+      keep('daemon', message); // record before the extension can receive it, so that latencies are never underestimated
       process.stdout.write(bytes);
     }
   });

@@ -1,20 +1,19 @@
-// What the user says: recorded human speech, and short words of a synthesiser where
-// there is no recording of them.
+// The user's utterances: recorded human speech, and synthesised short phrases without a recording.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { speech } from './paths.ts';
 
-/** Samples a second. */
+/** Sample rate. */
 const RATE = 16_000;
-/** The loudness of all voices, as an effective value of 16-bit samples: -23 dBFS, as one microphone would be set. */
+/** Level of all voices, as the RMS of 16-bit samples: -23 dBFS, like one microphone setting. */
 const LOUDNESS = 2300;
 const PEAK = 30_000;
 
-/** What is said, by name. */
+/** The utterances by name. */
 export const WORDS = {
-  /** a question, spoken by a person */
+  /** a question spoken by a person */
   question: 'go forward ten meters',
   yes: 'yes',
   no: 'no',
@@ -22,12 +21,12 @@ export const WORDS = {
   rename: 'rename this and run the tests',
 } as const;
 
-/** What the embedded recogniser makes of the question in any case: of some words it is not always sure. */
+/** What the embedded recogniser reliably understands of the question; some words vary. */
 export const HEARD = /\bgo\b/;
 
 export type Said = keyof typeof WORDS;
 
-/** Writes each as a WAV file into dir; their paths. */
+/** Writes each utterance as a WAV file into dir; returns the paths. */
 export function record(dir: string): Record<Said, string> {
   const files = {} as Record<Said, string>;
   for (const name of Object.keys(WORDS) as Said[]) {
@@ -68,9 +67,9 @@ function wav(pcm: Int16Array): Buffer {
   head.writeUInt16LE(1, 20); // PCM
   head.writeUInt16LE(1, 22); // channels
   head.writeUInt32LE(RATE, 24);
-  head.writeUInt32LE(2 * RATE, 28); // bytes a second
-  head.writeUInt16LE(2, 32); // bytes a frame
-  head.writeUInt16LE(16, 34); // bits a sample
+  head.writeUInt32LE(2 * RATE, 28); // byte rate
+  head.writeUInt16LE(2, 32); // bytes per frame
+  head.writeUInt16LE(16, 34); // bits per sample
   head.write('data', 36);
   head.writeUInt32LE(2 * pcm.length, 40);
   return Buffer.concat([head, Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength)]);

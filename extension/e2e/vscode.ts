@@ -1,4 +1,4 @@
-// A real VS Code: code-server on the loopback interface, and Chromium that shows it.
+// A real VS Code: code-server on the loopback interface, displayed in Chromium.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const userSettings = {
   'extensions.ignoreRecommendations': true,
 };
 
-/** What there is to talk about. No language server runs for it here. */
+/** The workspace's files. No language server runs for them. */
 const PARSER = `package table
 
 // fields splits a line at its commas.
@@ -50,7 +50,7 @@ func fields(line string) []string {
 }
 `;
 
-/** An installation: settings, extensions and a workspace of its own, in one folder. */
+/** An installation: settings, extensions and its own workspace, in one folder. */
 export class Server {
   readonly workspace: string;
   private readonly dir: string;
@@ -61,7 +61,7 @@ export class Server {
   constructor(dir: string, env: Record<string, string>) {
     this.dir = dir;
     this.workspace = join(dir, 'workspace');
-    // No gallery: nothing is asked of the network.
+    // No gallery: no network requests.
     this.env = { ...process.env, ...env, EXTENSIONS_GALLERY: '{"serviceUrl": ""}', PATH: `${join(paths.vscodeHome, 'node', 'bin')}:${process.env['PATH'] ?? ''}` };
     for (const name of ['workspace', 'extensions', 'data/User']) {
       mkdirSync(join(dir, name), { recursive: true });
@@ -71,7 +71,7 @@ export class Server {
     this.configure({});
   }
 
-  /** Installs a packaged extension, as a user does by hand; the words of the installation. */
+  /** Installs a packaged extension, as a user does by hand; returns the output. */
   async install(vsix: string): Promise<string> {
     const { stdout, stderr } = await promisify(execFile)(node, [entry, ...this.common(), '--install-extension', vsix, '--force'], {
       env: this.env, timeout: PATIENCE,
@@ -79,7 +79,7 @@ export class Server {
     return stdout + stderr;
   }
 
-  /** The settings of the user for the next window: those that the suite needs, and these. */
+  /** The user settings for the next window: those that the suite needs, plus these. */
   configure(settings: Record<string, unknown>): void {
     writeFileSync(this.file('data/User/settings.json'), JSON.stringify({ ...userSettings, ...settings }, null, 2));
   }
@@ -114,7 +114,7 @@ export class Server {
     return join(this.dir, name);
   }
 
-  /** Ends code-server with all that it started. */
+  /** Stops code-server and its child processes. */
   async stop(): Promise<void> {
     const child = this.process;
     if (child?.pid === undefined || child.exitCode !== null) {
@@ -140,7 +140,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A browser with one profile: what the editor keeps there, such as a consent, holds for all windows. */
+/** A browser with one profile: editor state, such as a consent, is shared by all windows. */
 export async function launchBrowser(): Promise<BrowserContext> {
   if (!existsSync(paths.chromium)) {
     throw new Error(`${paths.chromium} is missing: run scripts/setup.sh --e2e, or set AGENTVOICE_E2E_CHROMIUM`);
@@ -164,7 +164,7 @@ export class Window {
     this.page = page;
   }
 
-  /** Opens a window on a server's workspace, and waits until the workbench stands. */
+  /** Opens a window on a server's workspace, and waits for the workbench. */
   static async open(context: BrowserContext, server: Server): Promise<Window> {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
@@ -183,7 +183,7 @@ export class Window {
     await this.ready();
   }
 
-  /** Runs a command by its title, from the command palette. */
+  /** Runs a command by its title in the command palette. */
   async command(title: string): Promise<void> {
     await this.page.keyboard.press('F1');
     const input = this.page.locator('.quick-input-widget input').first();
@@ -206,7 +206,7 @@ export class Window {
     await this.page.locator('.editor-instance .view-line').first().waitFor();
   }
 
-  /** The frame with a webview's own content that holds what the selector names. */
+  /** The frame of a webview that contains the selector. */
   async webview(selector: string): Promise<Frame> {
     return until(`a webview with ${selector}`, async () => {
       for (const frame of this.page.frames()) {
@@ -227,7 +227,7 @@ export class Window {
     return this.page.locator('.monaco-dialog-box');
   }
 
-  /** Answers the dialog that is open. */
+  /** Answers the open dialog. */
   async answer(button: 'Allow' | 'Cancel'): Promise<void> {
     const dialog = this.dialog();
     await dialog.locator('.monaco-button').filter({ hasText: button }).first().click();

@@ -1,6 +1,6 @@
-// Waiting for what other processes do: they are asked again until it holds.
+// Waits for other processes by polling.
 
-/** Bounds every wait, in milliseconds. It is no requirement: a busy machine takes this long, and no test passes by it. */
+/** Upper bound of every wait, in milliseconds. It is not a requirement: it suits a busy machine, and no test relies on it to pass. */
 export const PATIENCE = 30_000;
 
 const STEP = 25;

@@ -1,5 +1,5 @@
-// What the scenarios share: one installation of VS Code, one room, one stand-in for
-// Copilot, and a window after the other.
+// Shared by all scenarios: one VS Code installation, one room, one fake Copilot, and one window at a
+// time.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { type Said, record } from './voices.ts';
 import { Server, Window, launchBrowser } from './vscode.ts';
 import { until } from './wait.ts';
 
-/** Bounds a scenario, in milliseconds: one that hangs does not keep the others from running. */
+/** Timeout of a scenario, in milliseconds, so that a hang does not block the others. */
 const SCENARIO = 150_000;
 
 const EXTENSION = 'agentvoice.agent-voice';
@@ -26,10 +26,10 @@ const FAKE = 'agentvoice-test.fake-copilot';
  * as JSON: to look into something by hand.
  */
 export const settings: Readonly<Record<string, unknown>> = {
-  // Tones would count as speech at the loudspeaker.
+  // Tones would count as speech at the speaker.
   'agentvoice.cues.enabled': false,
   'agentvoice.tools.allowed': ['fake_*'],
-  // A plain yes is enough for them.
+  // A plain yes is sufficient in these scenarios.
   'agentvoice.tools.harmless': ['fake_*'],
   ...(JSON.parse(process.env['AGENTVOICE_E2E_SETTINGS'] ?? '{}') as object),
 };
@@ -53,8 +53,8 @@ export class World {
     }
     this.copilot = new Copilot(join(dir, 'copilot'));
     this.voices = record(join(dir, 'voices'));
-    // A cache folder of its own: what the package does not bring is not there, and
-    // no other window on this machine has the microphone. No model is installed.
+    // A separate cache folder, so that only what the package contains is available, no model is
+    // installed, and no other window on this machine holds the microphone.
     this.server = new Server(join(dir, 'vscode'), { ...room.env, ...this.copilot.env, XDG_CACHE_HOME: join(dir, 'cache'), AGENTVOICE_MANIFEST: join(dir, 'manifest.json'), AGENTVOICE_MODELS: join(dir, 'models') });
     this.server.configure(settings);
   }
@@ -62,11 +62,11 @@ export class World {
   static async create(): Promise<World> {
     rmSync(paths.out, { recursive: true, force: true });
     paths.folder();
-    const dir = mkdtempSync(join(tmpdir(), 'av')); // short: sockets are in it
+    const dir = mkdtempSync(join(tmpdir(), 'av')); // short, because it contains sockets
     return new World(dir, await Room.open(join(dir, 'room')), await launchBrowser());
   }
 
-  /** Installs both packages, and starts VS Code; the words of the installation. */
+  /** Installs both packages and starts VS Code; returns the installer's output. */
   async install(): Promise<string> {
     await this.server.install(paths.copilotVsix);
     return this.server.install(paths.vsix);
@@ -90,9 +90,9 @@ export class World {
     return this.shownPanel;
   }
 
-  /** Opens a window; when the stand-in for Copilot is there, the extension is. */
+  /** Opens a window. The extension is active once the fake Copilot is. */
   async openWindow(): Promise<Window> {
-    await this.closeWindow(); // one that a scenario left would keep the microphone
+    await this.closeWindow(); // a window left by a scenario would hold the microphone
     this.copilot.forget();
     this.opened = await Window.open(this.browser, this.server);
     await this.copilot.nth('ready');
@@ -104,7 +104,7 @@ export class World {
     return this.shownPanel;
   }
 
-  /** The panel again, after a window reload. */
+  /** The panel after a window reload. */
   async findPanel(): Promise<Panel> {
     this.shownPanel = await Panel.find(this.window);
     return this.shownPanel;
@@ -124,7 +124,7 @@ export class World {
     });
   }
 
-  /** Has a window with the panel: that of the scenario before, else a new one. */
+  /** Ensures a window with the panel, reusing the previous scenario's. */
   async shown(): Promise<Panel> {
     if (this.opened === undefined) {
       this.server.configure(settings);
@@ -133,7 +133,7 @@ export class World {
     return this.shownPanel ?? this.openPanel();
   }
 
-  /** Has a conversation that listens, likewise. */
+  /** Ensures a listening conversation, likewise. */
   async listening(): Promise<void> {
     const panel = await this.shown();
     if ((await panel.get('state-label').innerText()) === 'Ready') {
@@ -158,7 +158,7 @@ export class World {
     return daemons(this.dir);
   }
 
-  /** The one daemon that runs. */
+  /** The only running daemon. */
   async daemon(): Promise<Daemon> {
     return until('one daemon', () => {
       const running = this.daemons();
@@ -171,13 +171,13 @@ export class World {
     return this.room.say(file);
   }
 
-  /** A picture of the whole window, or of the panel alone, under out/e2e. */
+  /** A screenshot of the whole window, or of the panel alone, under out/e2e. */
   async picture(...names: string[]): Promise<void> {
     const name = names.pop() ?? 'window';
     await this.window.page.screenshot({ path: join(paths.folder(...names), `${name}.png`) });
   }
 
-  /** The log of the extension, for a scenario that failed. */
+  /** The extension's log, for a failed scenario. */
   log(): string {
     const file = join(this.server.file('data'), 'logs');
     return existsSync(file) ? file : '';
@@ -195,7 +195,7 @@ export class World {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** What went wrong is in the picture and the record. */
+  /** The screenshot and the record show what went wrong. */
   async explain(name: string): Promise<void> {
     if (this.opened !== undefined) {
       await this.picture('failed', name.replace(/[^a-z0-9]+/gi, '-')).catch(() => undefined);
@@ -205,12 +205,12 @@ export class World {
 
 let world: World | undefined;
 
-/** The world, made at the first use. */
+/** The world, created on first use. */
 export async function theWorld(): Promise<World> {
   return (world ??= await World.create());
 }
 
-/** A test by name; where it fails, a picture says how the window looked. */
+/** A named test; a failure takes a screenshot of the window. */
 export function scenario(name: string, run: (world: World) => Promise<void>, timeout = SCENARIO): void {
   void test(name, { timeout }, async () => {
     const w = await theWorld();
@@ -218,13 +218,13 @@ export function scenario(name: string, run: (world: World) => Promise<void>, tim
       await run(w);
     } catch (err) {
       await w.explain(name);
-      await w.closeWindow(); // the next one is not to begin in the middle of this
+      await w.closeWindow(); // the next scenario must not start in this one's state
       throw err;
     }
   });
 }
 
-/** A scenario in a conversation with the daemon of the package. */
+/** A scenario in a conversation with the packaged daemon. */
 export function conversation(name: string, run: (world: World) => Promise<void>): void {
   scenario(name, async (w) => {
     await w.listening();
@@ -232,7 +232,7 @@ export function conversation(name: string, run: (world: World) => Promise<void>)
   });
 }
 
-/** What a file of the tree says. */
+/** The contents of a file in the source tree. */
 export function treeFile(...names: string[]): string {
   return readFileSync(join(paths.root, ...names), 'utf8');
 }
