@@ -1,12 +1,12 @@
-// The acceptance criteria of the conversation specification, each by name, over
-// the real wire, with exact virtual times. The worlds are testdata/script/ac-*.txt.
+// The acceptance criteria of the conversation specification, by name, over the real wire, with exact
+// virtual times. The scripts are testdata/script/ac-*.txt.
 
 import assert from 'node:assert/strict';
 import { test as nodeTest } from 'node:test';
 import type { TurnParams } from '../src/protocol.gen';
 import { type Assistant, Editor, at, cancellation, completed, says } from './editor';
 
-/** Runs f with an editor, which it closes in order. */
+/** Runs f with an editor, which it shuts down cleanly. */
 async function withEditor(script: string, assistant: Assistant, f: (e: Editor) => Promise<void>): Promise<void> {
   const editor = await Editor.open(script, assistant);
   try {
@@ -17,7 +17,7 @@ async function withEditor(script: string, assistant: Assistant, f: (e: Editor) =
   }
 }
 
-/** A test may take as long as a slow machine needs, and not for ever. */
+/** Timeout of a test, long enough for a slow machine. */
 const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { timeout: 60_000 }, f);
 
 const ends = (e: Editor): TurnParams[] => e.all('agentvoice.turn').filter((t) => t.event !== 'turn-started');
@@ -96,13 +96,13 @@ test('AC-004: an interruption leads Speaking → Interrupted within 150 ms and t
     const from = steps.findIndex(([state]) => state === 'speaking');
     assert.deepEqual(steps.slice(from, from + 4), [
       ['speaking', 100, 'tts.bufferReady'],
-      ['interrupted', 1100, 'user.interrupt'], // the onset is at 1100 ms
-      ['listening', 1350, 'interrupt.cleared'], // 250 ms of speech are no cough
+      ['interrupted', 1100, 'user.interrupt'], // speech started at 1100 ms
+      ['listening', 1350, 'interrupt.cleared'], // 250 ms of speech is not a cough
       ['analysing', 1600, 'stt.final'],
     ]);
     const [cut] = ends(e);
     assert.deepEqual([cut?.event, cut?.interruptionCount], ['turn-interrupted', 1]);
-    // One of five seconds was heard: what Copilot is told it said is a beginning of it.
+    // The user heard one of five seconds, so Copilot is told a prefix of its answer.
     const told = e.asked[1]?.messages.find((m) => m.role === 'assistant')?.content ?? '';
     assert.ok(told.length > 0 && told.length < 'The parser reads tokens and builds a tree.'.length, told);
     assert.ok('The parser reads tokens and builds a tree.'.startsWith(told), told);
@@ -197,7 +197,7 @@ test('AC-007: turns in quick succession are unique, ordered, and Listening comes
         ['turn-4', 'turn-completed', 2840],
       ],
     );
-    // Between the last state of a turn and the first Processing of the next there is Listening.
+    // Listening comes between the last state of a turn and the first Processing of the next.
     const states = e.states();
     for (const [i, p] of states.entries()) {
       if (p.substate === 'analysing') {
@@ -233,7 +233,7 @@ test('AC-008: Copilot that does not answer is given up after 8 s, in Listening, 
     assert.equal(told?.code, 'copilotTimeout');
     assert.equal(told?.severity, 'warning');
 
-    // The explanation is spoken, then the turn is over.
+    // The explanation is spoken, then the turn ends.
     await e.request('headless/advance', { ms: 1100 });
     assert.deepEqual(e.steps().slice(-2), [
       ['speaking', 8100, 'tts.bufferReady'],
@@ -243,7 +243,7 @@ test('AC-008: Copilot that does not answer is given up after 8 s, in Listening, 
       ends(e).map((t) => [t.outcome, t.code]),
       [['failed', 'copilotTimeout']],
     );
-    await cancelled; // the editor is told that nobody waits any more
+    await cancelled; // the editor learns that the request was cancelled
 
     const again = await e.request('conversation/retry');
     assert.equal(again.substate, 'analysing');

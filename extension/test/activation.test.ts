@@ -1,4 +1,4 @@
-// What the editor sees of the extension when it starts it.
+// The extension as the editor sees it at activation.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const context = {
 
 const loaded = (): boolean => Object.keys(require.cache).some((file) => file.endsWith('/src/window.js'));
 
-// Before any test: whatever is not registered when activate returns would be missing.
+// Before any test: anything not registered when activate returns would be missing.
 const result: unknown = extension.activate(context as never);
 
 test('view not registered: when activate returns, the view of package.json has its provider, and is a webview', () => {

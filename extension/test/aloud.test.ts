@@ -1,5 +1,4 @@
-// What Copilot's own agent says and asks aloud, over a conversation with the real
-// daemon in virtual time.
+// Speech of Copilot's own agent, in a conversation with the real daemon in virtual time.
 
 import assert from 'node:assert/strict';
 import { test as nodeTest } from 'node:test';

@@ -1,5 +1,4 @@
-// Copilot by the Chat view, and the keys of voice services: with an editor that
-// answers as the test says.
+// Copilot through the Chat view, and the keys of voice services, with a scripted editor.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -35,7 +34,7 @@ const params = (attempt: number): CopilotSendParams => ({
   requestId: 'req-1', turnId: 'turn-1', attempt, messages: [{ role: 'user', content: 'before' }, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'why' }],
 });
 
-/** The request as an export has it: it runs, where nothing else is said. */
+/** The request as exported; active by default. */
 let clock = 0;
 const request = (more: Partial<ChatRequest> = {}): ChatRequest =>
   ({ id: 'r2', prompt: 'why', text: '', acted: false, command: undefined, waited: 0, endedAt: ++clock, stopped: true, result: undefined, ...more });
@@ -45,7 +44,7 @@ const input = (text: string): Document => new Document(new Uri('chatSessionInput
 
 type Exported = ChatRequest[] | undefined;
 
-/** A Chat view that is seen as the exports say, one after the other; the last one stays. */
+/** A Chat view whose state follows the given exports in order; the last one stays. */
 function view(...exports: (Exported | (() => Exported))[]): InstanceType<typeof ChatView> {
   const read = (): Promise<Exported> => {
     const next = exports.length > 1 ? exports.shift() : exports[0];
@@ -54,7 +53,7 @@ function view(...exports: (Exported | (() => Exported))[]): InstanceType<typeof 
   return new ChatView({ read }, english, { poll: 1, opening: 20, draft: 1, lost: 5, stop: 50 });
 }
 
-/** Sends the question; what the command returns is set by the test. */
+/** Sends the question; the test sets the command's return value. */
 async function send(chat: InstanceType<typeof ChatView>, ended: () => Promise<unknown>): Promise<[CopilotSendResult, string]> {
   fake.answers.set(OPEN, (options?: unknown) => (options === undefined ? Promise.resolve() : ended()));
   const out = new Out();
@@ -196,7 +195,7 @@ test('an interruption stops the request in the Chat view, and no other one', asy
   assert.deepEqual([executed(CANCEL), fake.toasts], [[], ['The Chat view may still be working on your request. Stop it there.']]);
 });
 
-/** What VS Code 1.139.1 wrote for a request with a tool that waited for an approval, shortened. */
+/** VS Code 1.139.1's export of a request with a tool that awaited approval, shortened. */
 const EXPORTED = JSON.stringify({
   requests: [{
     requestId: 'request_1', message: { text: 'deploy it' },

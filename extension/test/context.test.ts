@@ -1,5 +1,5 @@
-// What of the editor goes with a question: it is shown, can be switched off, and
-// does not leave a workspace that is not trusted.
+// Editor content for a question: it is displayed, can be switched off, and is never taken from an
+// untrusted workspace.
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
@@ -13,13 +13,13 @@ const { Guard, hasPrivateKey, holdsSecrets } = require('../src/copilot/guard') a
 
 let told = 0;
 const context = (): InstanceType<typeof Context> => new Context(english, new Guard('/home/me/.config/Code/User', () => void told++));
-/** A turn of the event loop, for what was begun to end. */
+/** One turn of the event loop, to complete pending work. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const TEXT = 'one\ntwo\nthree\n';
 const at = (line: number, offset: number) => ({ line, offset });
 
-/** An editor on a file of three lines, with the second selected. */
+/** An editor with a file of three lines, the second one selected. */
 function editor(scheme: string, path = '/w/list.txt', whole = TEXT): unknown {
   const start = at(1, 4);
   const end = at(1, 7);

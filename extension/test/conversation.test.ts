@@ -1,5 +1,5 @@
-// The window's conversation with the real daemon in virtual time: what the user
-// does, what the panel would show, and what Copilot is asked.
+// The window's conversation with the real daemon in virtual time: the user's actions, the panel's
+// contents, and Copilot's requests.
 
 import assert from 'node:assert/strict';
 import { test as nodeTest } from 'node:test';
@@ -7,7 +7,7 @@ import { english } from '../src/text';
 import { present, shownLine } from '../src/view';
 import { type Answer, Desk, says } from './headless';
 
-/** Runs f at a desk, which is left in order. */
+/** Runs f at a desk, and shuts it down cleanly. */
 function test(name: string, script: string, answer: Answer | undefined, f: (d: Desk) => Promise<void>): void {
   void nodeTest(name, { timeout: 60_000 }, async () => {
     const desk = new Desk(script, answer);
@@ -344,7 +344,7 @@ say "Continue."
   assert.deepEqual(voice(), ['Speaking', 'speaking', 'Just speak to interrupt.', 'Pause voice', false]);
   await d.conversation.toggleSpeech();
   await d.until('the second pause', (m) => m.snapshot?.paused.voice === true);
-  await d.conversation.ask((wire) => wire.request('conversation/history')); // and now it is said
+  await d.conversation.ask((wire) => wire.request('conversation/history')); // now it is spoken
   await d.until('the voice again', (m) => m.snapshot?.paused.voice === false);
   assert.equal(d.asked.length, 1);
 });
@@ -382,7 +382,7 @@ test('a window that falls behind in a long answer has all of it in the end', 'au
   await d.state('listening');
   const { stdout } = d.daemons[0]!;
   d.conversation.onQuestion(() => {
-    stdout.pause(); // the window does not read what the daemon says
+    stdout.pause(); // the window does not read the daemon's output
     setTimeout(() => stdout.resume(), 1_500);
   });
   await d.conversation.say('tell me');

@@ -1,4 +1,4 @@
-// What goes to the language model, and what its failures mean.
+// The language model's prompt, and how its failures are mapped.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -45,7 +45,7 @@ test('prompt doubled: an attempt that is delivered twice is sent once, and both 
   assert.equal(await once.run('req-1 0 1', send), 3);
 });
 
-/** A token is four characters. */
+/** One token per four characters. */
 const count = (text: string): number => Math.ceil(text.length / 4);
 const user = (content: string): CopilotMessage => ({ role: 'user', content });
 const assistant = (content: string): CopilotMessage => ({ role: 'assistant', content });

@@ -1,5 +1,5 @@
-// The life of the daemon's process, with processes that live and die as the test
-// wants, and time that the test moves.
+// The lifecycle of the daemon's process, with processes that the test starts and kills, and virtual
+// time.
 
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { type Clock, type Event, HEARTBEAT, type Host, type Log, Sidecar, logLin
 import { PROTOCOL_VERSION } from '../src/protocol.gen';
 import { english } from '../src/text';
 
-/** A test may take as long as a slow machine needs, and not for ever. */
+/** Timeout of a test, long enough for a slow machine. */
 const test = (name: string, f: () => Promise<void> | void): void => void nodeTest(name, { timeout: 60_000 }, f);
 
 const MINUTE = 60_000;
@@ -30,7 +30,7 @@ test('deaths that are far apart are forgiven by time', () => {
 });
 
 test('circuit breaker reset by any transition: nothing but time and the user resets it', async () => {
-  const world: World = new World((e): unknown => e.is === 'running' && world.kill()); // it starts well each time, and dies
+  const world: World = new World((e): unknown => e.is === 'running' && world.kill()); // it starts successfully each time, and crashes
   await world.sidecar.start();
   await world.until((events) => events.some((e) => e.is === 'failed'));
   assert.deepEqual(world.kinds(), [
@@ -39,7 +39,7 @@ test('circuit breaker reset by any transition: nothing but time and the user res
   const last = world.events.at(-1);
   assert.ok(last?.is === 'failed' && last.problem.code === 'daemonGivenUp' && last.problem.retryable);
   assert.match(last.problem.message, /5 times within three minutes/);
-  // The user's own wish is an attempt of its own, with all its restarts.
+  // An explicit start is a new attempt with all its restarts.
   world.each = (): void => undefined;
   await world.sidecar.start();
   assert.equal(world.kinds().at(-1), 'running');
@@ -56,7 +56,7 @@ test('who starts it the moment it is given up begins anew, and does not wait for
       anew = world.sidecar.start();
     }
   });
-  world.still = true; // it dies before it has said a word
+  world.still = true; // it exits before it sends anything
   await assert.rejects(world.sidecar.start());
   await world.until(() => anew !== undefined);
   await anew;
@@ -99,7 +99,7 @@ test('a daemon that speaks another version of the protocol is refused with both'
 test('a heartbeat goes out while the window answers, and none while it does not', async () => {
   const world = new World();
   await world.sidecar.start();
-  await world.beats(1); // the first at once
+  await world.beats(1); // the first one immediately
   world.clock.advance(HEARTBEAT);
   await world.beats(2);
   world.lives = false;
@@ -132,7 +132,7 @@ test('lines of the daemon\'s log keep their level', () => {
   assert.deepEqual(seen, ['info', 'error', 'debug', 'warn', 'warn']);
 });
 
-/** Time that stands still until it is moved; what is due at once (a restart) happens at once. */
+/** Time that stands still until advanced; timers that are due immediately (a restart) run at once. */
 class TestClock implements Clock {
   private at = 0;
   private timers: { due: number; f: () => void }[] = [];
@@ -163,7 +163,7 @@ class TestClock implements Clock {
   }
 }
 
-/** Plays a daemon's part of the handshake, and says on standard error what it was told. */
+/** Plays the daemon's part of the handshake, and prints its input on standard error. */
 const PLAYER = `
 let rest = Buffer.alloc(0);
 const send = (m) => { const b = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...m })); process.stdout.write('Content-Length: ' + b.length + '\\r\\n\\r\\n' + b); };

@@ -1,5 +1,4 @@
-// An editor that a test plays: it starts the daemon, keeps what the daemon says
-// in its order, and answers for the assistant.
+// A fake editor: it starts the daemon, records its messages in order, and answers for the assistant.
 
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -24,20 +23,20 @@ const root = join(__dirname, '..', '..', '..');
 const executable = process.platform === 'win32' ? 'agentvoice-daemon.exe' : 'agentvoice-daemon';
 const daemonPath = process.env['AGENTVOICE_DAEMON'] ?? join(root, 'bin', executable);
 
-/** The zero of virtual time. */
+/** The epoch of virtual time. */
 const EPOCH = Date.parse('2025-01-01T00:00:00.000Z');
 
-/** Bounds every wait, in milliseconds of real time; no test passes by it. */
+/** Upper bound of every wait, in milliseconds of real time; no test relies on it to pass. */
 const PATIENCE = 20_000;
 
 type Published = {
   [M in keyof DaemonNotifications]: { method: M; params: DaemonNotifications[M] };
 }[keyof DaemonNotifications];
 
-/** A transition as a test writes it: state, virtual milliseconds, cause. */
+/** A transition in the tests' notation: state, virtual milliseconds, cause. */
 export type Step = readonly [state: string, at: number, cause: string];
 
-/** Answers one copilot/send. With want it asks for a call of a tool. */
+/** Answers one copilot/send. want requests a tool call. */
 export type Assistant = (
   params: CopilotSendParams,
   say: (text: string) => Promise<void>,
@@ -45,7 +44,7 @@ export type Assistant = (
   want: (callId: string, name: string, input: unknown, more?: { destructive?: boolean; allowed?: boolean }) => Promise<void>,
 ) => Promise<CopilotSendResult>;
 
-/** Runs a tool that the user allowed. */
+/** Runs an approved tool. */
 export type Tools = (params: InvokeToolParams, token: CancellationToken) => Promise<InvokeToolResult>;
 
 const noTools: Tools = (params) => Promise.reject(new Error(`${params.name} was not expected to run`));
@@ -62,7 +61,7 @@ export const says =
     return completed;
   };
 
-/** Waits until the daemon takes its request back. A token that was cancelled before it was made tells nobody. */
+/** Waits until the daemon cancels its request. A token that was cancelled at creation fires no event. */
 export const cancellation = (token: CancellationToken): Promise<void> =>
   new Promise((resolve) => {
     if (token.isCancellationRequested) {
@@ -124,7 +123,7 @@ export class Editor {
   static async open(script: string, assistant: Assistant, tools?: Tools): Promise<Editor> {
     assert.ok(existsSync(daemonPath), `${daemonPath} is missing: build the daemon, or set AGENTVOICE_DAEMON`);
     const args = ['serve', '--stdio', '--headless', '--script', join(root, 'testdata', 'script', script)];
-    const daemon = spawn(daemonPath, args, { timeout: 3 * PATIENCE }); // a test that hangs leaves nothing behind
+    const daemon = spawn(daemonPath, args, { timeout: 3 * PATIENCE }); // a hanging test leaves no process behind
     const editor = new Editor(daemon, assistant, tools ?? noTools);
     const capabilities: ClientCapabilities = { copilot: true, tools: tools !== undefined };
     const result = await editor.wire.request('initialize', {
@@ -173,7 +172,7 @@ export class Editor {
     await this.request('conversation/state');
   }
 
-  /** Waits until holds says so; it is asked again after each message of the daemon. */
+  /** Waits until holds returns true; checks after each message of the daemon. */
   async until(what: string, holds: () => boolean): Promise<void> {
     while (!holds()) {
       await new Promise<void>((resolve, reject) => {
@@ -196,7 +195,7 @@ export class Editor {
     }
   }
 
-  /** Ends the daemon in order, and expects status 0 and nothing worth a log line. */
+  /** Shuts the daemon down, and expects status 0 and no logged warnings. */
   async close(): Promise<void> {
     const exited = new Promise<number | null>((resolve) => this.daemon.once('exit', resolve));
     await this.wire.request('shutdown');
@@ -205,13 +204,13 @@ export class Editor {
     this.wire.dispose();
   }
 
-  /** For a test that failed: nothing of it stays. */
+  /** For a failed test: kills the daemon. */
   kill(): void {
     this.daemon.kill();
   }
 }
 
-/** Virtual milliseconds of a time on the wire. */
+/** Converts a time on the wire to virtual milliseconds. */
 export function at(timestamp: string): number {
   return Date.parse(timestamp) - EPOCH;
 }

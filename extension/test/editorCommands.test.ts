@@ -1,4 +1,4 @@
-// What the editor does for a voice command, and what it says when it cannot.
+// Editor actions for voice commands, and their messages on failure.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ const { editorCommand } = require('../src/editorCommands.js') as typeof import('
 
 const document = (path: string, lineCount: number): { uri: Uri; lineCount: number } => ({ uri: new Uri('vscode-remote', path), lineCount });
 
-/** Runs a command, and gives what was executed and what is said. */
+/** Runs a command; returns what was executed and the spoken message. */
 async function run(params: EditorCommandParams, model: Model = START): Promise<[executed: unknown[][], problem: string | undefined]> {
   fake.executed.length = 0;
   const { problem } = await editorCommand(params, model);

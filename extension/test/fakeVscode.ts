@@ -1,5 +1,5 @@
-// A stand-in for the module vscode, of what activation and the language model
-// adapter use. It records what is registered, and answers as a test sets it.
+// A fake vscode module with what activation and the language model adapter use. It records
+// registrations, and answers as a test configures it.
 
 import Module from 'node:module';
 import { posix } from 'node:path';
@@ -14,45 +14,45 @@ export interface Fake {
   readonly participants: string[];
   readonly statusItems: { id: string; name?: string; text?: string; accessibilityInformation?: unknown; shown: boolean }[];
   readonly toasts: string[];
-  /** what a command answers; undefined by default */
+  /** results of commands; undefined by default */
   answers: Map<string, (...args: never[]) => Promise<unknown>>;
-  /** the active editor, its problems, and the workspace's name */
+  /** the active editor, its diagnostics, and the workspace's name */
   editor: unknown;
   problems: { severity: number; message: string; range: { start: { line: number } } }[];
   workspaceName: string | undefined;
   /** what the user types into an input box */
   input: string | undefined;
-  /** what the user chooses of a list; nothing by default */
+  /** what the user selects from a list; nothing by default */
   pick: (items: readonly { readonly label: string }[]) => unknown;
-  /** the button that the user presses in a message; none by default, and it stays open */
+  /** the button that the user presses in a message; by default the message stays open */
   press: (message: string, buttons: readonly string[], detail: string) => string | undefined | 'closed';
-  /** the progress that is shown, and how the user stops it */
+  /** the displayed progress, and how the user cancels it */
   readonly progress: { steps: { increment?: number; message?: string }[]; token: TokenSource };
-  /** the pages that were opened in the browser */
+  /** pages opened in the browser */
   readonly opened: string[];
-  /** the files that can be opened, by their path */
+  /** files that can be opened, by path */
   readonly documents: Map<string, unknown>;
   /** the editor's Git extension */
   git: unknown;
   readonly settings: Map<string, unknown>;
-  /** the models that are there */
+  /** the available models */
   models: FakeModel[];
   tools: { name: string; description: string; inputSchema?: object; tags?: string[] }[];
   invokeTool: (name: string, options: { input: object }) => Promise<{ content: unknown[] }>;
   /** the tools that the package contributes */
   readonly contributed: Map<string, { invoke: (options: { input: object }, token: unknown) => Promise<unknown> }>;
   trusted: boolean;
-  /** the folders of the workspace, and the files that are found and read in them, by their path */
+  /** the workspace folders, and the files that can be found and read in them, by path */
   folders: Uri[];
   readonly files: Map<string, string>;
-  /** the edits that were applied, and the diffs and terminals that were shown */
+  /** applied edits, and displayed diffs and terminals */
   readonly tabs: { label: string; input: unknown }[];
   readonly terminals: { name: string; pty: { onDidWrite(f: (text: string) => void): unknown; close(): void }; written: string }[];
   tasks: unknown[];
-  /** the documents that are open, and has the editor open one more */
+  /** open documents, and a function that opens another one */
   readonly textDocuments: Document[];
   open: (document: Document) => void;
-  /** the file systems that were registered, by their scheme */
+  /** registered file systems, by scheme */
   readonly fileSystems: Map<string, FileSystem>;
 }
 
@@ -117,13 +117,13 @@ export class ChatResponseTurn {
   constructor(readonly response: unknown[]) {}
 }
 
-/** Whether a glob of the settings matches a path: ** and *, as far as the tests go. */
+/** Whether a glob of the settings matches a path: supports ** and *. */
 function matches(glob: string, path: string): boolean {
   const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*\*\/?|\*/g, (m) => (m === '*' ? '[^/]*' : '.*'));
   return new RegExp(`^${source}$`).test(path);
 }
 
-/** A place in a text. */
+/** A position in a text. */
 export class Position {
   constructor(readonly line: number, readonly character: number) {}
 }
@@ -211,7 +211,7 @@ class Emitter<T> {
 
 export const parts = { TextPart, CallPart, ResultPart };
 
-/** A token as the editor makes them. */
+/** A cancellation token like the editor's. */
 export class TokenSource {
   private readonly listeners = new Set<(e: unknown) => unknown>();
   readonly token = {
@@ -230,7 +230,7 @@ export class TokenSource {
   }
 }
 
-/** Puts the stand-in in place of vscode, for all that is loaded from now on. */
+/** Replaces vscode with the fake for all modules loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
     commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
@@ -240,7 +240,7 @@ export function install(): Fake {
     fake.toasts.push(message);
     const options = more.find((m) => typeof m === 'object');
     const pressed = fake.press(message, more.filter((m) => typeof m === 'string'), options?.detail ?? '');
-    return pressed === undefined ? new Promise(() => undefined) : Promise.resolve(pressed === 'closed' ? undefined : pressed); // a toast stays until somebody closes it
+    return pressed === undefined ? new Promise(() => undefined) : Promise.resolve(pressed === 'closed' ? undefined : pressed); // a toast stays until the user closes it
   };
   const openedDocument = new Emitter<Document>();
   fake.open = (document) => {

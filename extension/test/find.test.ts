@@ -1,4 +1,4 @@
-// Which daemon is started, and what is said when none can be.
+// Which daemon starts, and the message if none can.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ test('the daemon of the setting comes first, then the bundled one', () => {
 test('a daemon of this platform and protocol is taken', async () => {
   assert.equal((await check(bundled, english, says({}), 'linux/amd64')).version, 'v1');
   const [majorVersion] = PROTOCOL_VERSION.split('.');
-  await check(bundled, english, says({ protocolVersion: `${majorVersion ?? ''}.99` }), 'linux/amd64'); // a minor may differ
+  await check(bundled, english, says({ protocolVersion: `${majorVersion ?? ''}.99` }), 'linux/amd64'); // a different minor version is compatible
 });
 
 test('a daemon of another protocol version is refused with both versions', async () => {

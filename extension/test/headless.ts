@@ -1,5 +1,5 @@
-// A window's conversation over the real daemon, whose world a script plays: what a
-// test needs to drive it and to wait for it.
+// A window's conversation with the real daemon and a scripted world: helpers to drive it and wait for
+// it.
 
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ import { english } from '../src/text';
 const root = join(__dirname, '..', '..', '..');
 const daemonPath = process.env['AGENTVOICE_DAEMON'] ?? join(root, 'bin', 'agentvoice-daemon');
 
-/** Bounds every wait, in milliseconds of real time; no test passes by it. */
+/** Upper bound of every wait, in milliseconds of real time; no test relies on it to pass. */
 const PATIENCE = 20_000;
 
 /** Answers one attempt. */
@@ -35,7 +35,7 @@ export class Desk {
   readonly opened: string[] = [];
   readonly commanded: EditorCommandParams[] = [];
   configuration: Configuration = {};
-  /** What the window remembers of the mute. */
+  /** The window's stored mute state. */
   kept: MuteReason | undefined;
   private readonly dir = mkdtempSync(join(tmpdir(), 'agentvoice-desk-'));
   private readonly log: string[] = [];
@@ -70,7 +70,7 @@ export class Desk {
       },
       command: (params) => {
         this.commanded.push(params);
-        this.looks.forEach((look) => look(this.model)); // no change of the model need follow
+        this.looks.forEach((look) => look(this.model)); // the model may not change
         return Promise.resolve({});
       },
       windowLives: () => Promise.resolve(true),
@@ -94,13 +94,13 @@ export class Desk {
     return this.conversation.model;
   }
 
-  /** The states that were shown, without repetitions. */
+  /** The displayed states, without repetitions. */
   states(): State[] {
     const all = this.shown.flatMap((m) => (m.snapshot === undefined ? [] : [{ state: m.snapshot.state, seq: m.snapshot.seq, c: m.conversation }]));
     return all.filter((s, i) => s.seq !== all[i - 1]?.seq || s.c !== all[i - 1]?.c).map((s) => s.state);
   }
 
-  /** Waits until the model is as wanted. */
+  /** Waits until the model satisfies a condition. */
   async until(what: string, holds: (m: Model) => boolean): Promise<void> {
     if (holds(this.model)) {
       return;
@@ -130,17 +130,17 @@ export class Desk {
     return this.until(state, (m) => m.snapshot?.state === state);
   }
 
-  /** Moves virtual time. */
+  /** Advances virtual time. */
   async advance(ms: number): Promise<void> {
     await this.conversation.ask((wire) => wire.request('headless/advance', { ms }));
   }
 
-  /** Has everything be here that the daemon said so far. */
+  /** Waits until everything that the daemon sent so far has arrived. */
   async settled(): Promise<void> {
     await this.conversation.ask((wire) => wire.request('conversation/state'));
   }
 
-  /** The microphone in the daemon's own words. */
+  /** The microphone state reported by the daemon. */
   async microphone(): Promise<Microphone | undefined> {
     return (await this.conversation.ask((wire) => wire.request('conversation/state')))?.microphone;
   }
@@ -154,7 +154,7 @@ export class Desk {
   }
 }
 
-/** Real time, but that nobody waits for a restart. */
+/** Real time, but restarts happen without delay. */
 const quick: Clock = {
   now: () => Date.now(),
   after: (ms, f) => {

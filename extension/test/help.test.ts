@@ -1,4 +1,4 @@
-// The page that helps with a failure: the daemon knows it, the user asks for it.
+// The help page for a failure: the daemon knows it, the user opens it.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Copilot by the language model API, with models that do as the test says.
+// Copilot through the language model API, with scripted models.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ const memento = () => {
   const kept = new Map<string, unknown>();
   return { get: (name: string, standard?: unknown) => kept.get(name) ?? standard, update: (name: string, value: unknown) => Promise.resolve(void kept.set(name, value)) } as never;
 };
-/** What the editor says about consent, and how it tells of a change. */
+/** The editor's consent state, and its change event. */
 const access = {
   says: true as boolean | undefined,
   tell: (): void => undefined,
@@ -47,7 +47,7 @@ function model(over: Partial<FakeModel> = {}): FakeModel & { sent: { messages: u
     id: 'one', name: 'One', vendor: 'copilot', family: 'fam', maxInputTokens: 8000, sent,
     countTokens: (text) => Promise.resolve(text.length / 4),
     sendRequest: (messages, options, token) => {
-      if (token.isCancellationRequested) { // as the editor does instead of handing it on
+      if (token.isCancellationRequested) { // as the editor does instead of forwarding the request
         return Promise.reject(Object.assign(new Error('Canceled'), { name: 'Canceled' }));
       }
       sent.push({ messages, options });

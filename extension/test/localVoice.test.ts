@@ -1,6 +1,5 @@
-// The command that installs a local voice, with the real daemon and a server of
-// models that cuts and hangs; and where an installation succeeds, with a program that
-// prints what the daemon would.
+// The command that installs a local voice, with the real daemon and a model server that breaks off and
+// hangs. Where an installation succeeds, a program prints what the daemon would.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -96,7 +95,7 @@ test('what is recommended is chosen, and nothing is downloaded before the licenc
   ], 'a model without a checksum cannot be downloaded');
   assert.deepEqual(details, ['tone (1 MB): MIT\nhttps://example.org/mit']);
   licence = 'Accept and Install';
-  fake.pick = () => undefined; // the user closes the list
+  fake.pick = () => undefined; // the user dismisses the list
   await run();
   assert.equal(details.length, 1);
   assert.deepEqual(ranges, []);

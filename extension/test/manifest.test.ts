@@ -1,5 +1,5 @@
-// package.json and the words for the user: that they agree with the code, with
-// the daemon's settings, and with each other in each language.
+// package.json and the user-visible texts agree with the code, with the daemon's settings, and across
+// languages.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -88,8 +88,8 @@ test('the microphone can be muted and unmuted wherever the user may be heard or 
   assert.equal(manifest.contributes.keybindings.find((k) => k.command === 'agentvoice.toggleMute')?.when, wanted);
 });
 
-// VS Code passes the keys of a webview on as events that cannot be cancelled: Alt
-// with the letter of a menu opens that menu there, whatever the keys are bound to.
+// VS Code forwards a webview's keys as events that cannot be cancelled, so Alt with a menu's letter
+// opens that menu, whatever the key is bound to.
 test('no key opens a menu of the editor while the panel has the focus', () => {
   const menus = ['File', 'Edit', 'Selection', 'View', 'Go', 'Run', 'Terminal', 'Help'].map((name) => name.charAt(0).toLowerCase());
   for (const { key, command } of manifest.contributes.keybindings) {

@@ -1,5 +1,5 @@
-// An answer's Markdown: where its texts stand in the source, and that a text that
-// grows is parsed as if it had come at once.
+// An answer's Markdown: source positions of its texts, and incremental parsing that equals parsing at
+// once.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ const { Answer, place, cut, fileOf, FILES_IN_TEXT } = exported.exports as Markdo
 
 const SOURCE = '# Title\nUse `push` **now**:\nsoon.\n\n- one\n- two\n\n  more\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\na();\n\nb();\n```\n> said\n\nEnd *here*.';
 
-/** What a block is, without its positions. */
+/** The kind of a block, without positions. */
 const shape = (blocks: readonly Block[]): string => JSON.stringify(blocks.map((b) => b.node), (key, value: unknown) => (key === 'position' ? undefined : value));
 
 test('a text that grows by any pieces ends as the same blocks as the whole of it', () => {

@@ -1,5 +1,5 @@
-// Whoever is muted stays muted, and what is shown of the microphone is the daemon's
-// word: each test compares the panel with the daemon that runs.
+// A muted user stays muted, and the panel shows the daemon's microphone state: each test compares the
+// panel with the running daemon.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const scene = (name: string, script: string, play: (d: Desk) => Promise<void>, m
 const view = (d: Desk): View =>
   present(d.model, { provider: 'local', model: '', microphone: '', speaker: '', context: [], trusted: true }, english);
 
-/** The daemon is muted, and that is what is shown. */
+/** The daemon is muted, and the panel shows it. */
 const muted = async (d: Desk, by: MuteReason = 'user'): Promise<void> => {
   const mic = await d.microphone();
   assert.deepEqual([mic?.muted, mic?.mutedBy], [true, by], 'the daemon');
@@ -35,7 +35,7 @@ const muted = async (d: Desk, by: MuteReason = 'user'): Promise<void> => {
   assert.ok(view(d).buttons.some((b) => b.command === 'agentvoice.toggleMute' && b.title === 'Unmute' && b.enabled), 'there is a button to unmute');
 };
 
-/** In no snapshot of the daemons after the first could the user be heard. */
+/** No snapshot of a daemon after the first had an open microphone. */
 const neverHeard = (d: Desk, from: number): void =>
   assert.deepEqual(d.shown.slice(from).filter((m) => m.snapshot !== undefined && !m.snapshot.microphone.muted).map((m) => m.snapshot?.microphone), []);
 
@@ -158,7 +158,7 @@ scene('the turn mode that is shown is that of the conversation', '', async (d) =
   assert.deepEqual([view(d).mic, view(d).hold], ['waitsForKey', { down: false }]);
 });
 
-/** A gdbus that prints what the bus of a session would. */
+/** A fake gdbus that prints what a session bus would report. */
 async function withBus(answers: string, f: () => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'agentvoice-bus-'));
   const path = process.env['PATH'];

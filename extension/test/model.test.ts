@@ -1,5 +1,5 @@
-// What notifications make of the model: each failure of comparable extensions has
-// its test here or in conversation.test.ts, by name.
+// How notifications change the model. Each failure seen in comparable extensions has a test here or in
+// conversation.test.ts, by name.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -89,11 +89,11 @@ test('cause hidden behind a general message: the cause stays in front, what foll
   assert.equal(m.problem?.code, 'authentication');
   assert.equal(m.problem?.message, 'The key was not accepted.');
   assert.deepEqual(m.problem?.then, ['The session failed.', 'It failed often.']);
-  // A cause that comes behind the general message takes its place.
+  // A cause that follows the general message replaces it.
   assert.equal(after(problem('sessionFailed'), problem('authentication')).problem?.code, 'authentication');
-  // A cause does not hide another one.
+  // A cause does not replace another one.
   assert.equal(after(problem('authentication'), problem('deviceLost')).problem?.code, 'deviceLost');
-  // An answer that failed is not why the service does.
+  // A failed answer is not the cause of the service's failure.
   const now = after(problem('copilotQuota'), problem('connectionFailed', 'The voice service cannot be reached.')).problem;
   assert.deepEqual([now?.code, now?.then], ['connectionFailed', []]);
 });
@@ -139,7 +139,7 @@ test('after a restart the state is the new daemon\'s, and the old transcript is 
     ['speech', 'The pars', true, true],
     ['divider', 'A new conversation.', true, false],
   ]);
-  // The new daemon's first turn is not the old one's.
+  // The new daemon's first turn differs from the old one's.
   const next = reduce(m, transcript({ text: 'hello' }));
   assert.deepEqual(next.lines.filter((l) => l.kind === 'speech').map((l) => l.text), ['why', 'The pars', 'hello']);
 });
@@ -285,7 +285,7 @@ test('a quota that was spent is no problem any more when an answer comes: it is 
     assert.equal(failed.problem?.code, code);
     const again = [turn({ event: 'turn-started', turnId: 'turn-2' }), turn({ turnId: 'turn-2', outcome: 'answered' })];
     assert.equal(reduce(failed, again[0]!).problem, undefined, `${code}: the next question`);
-    // The service said so once more before it answered.
+    // The service reported it once more before it answered.
     const answered = [again[0]!, problem(code), again[1]!].reduce(reduce, failed);
     assert.equal(answered.problem, undefined, `${code}: an answer`);
     assert.deepEqual([answered.lines[0]?.failed, answered.canRetry], [undefined, false], code);

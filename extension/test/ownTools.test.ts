@@ -1,5 +1,4 @@
-// The tools of the editor's own: what they may see, what the user is asked about, and
-// what they do.
+// The editor's built-in tools: what they may access, what needs approval, and what they do.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -41,7 +40,7 @@ beforeEach(() => {
   tools = new OwnTools(new Files(new Guard('/home/me/.config/Code/User', () => undefined)), quiet, english);
 });
 
-/** Puts a file into the workspace. */
+/** Adds a file to the workspace. */
 function file(path: string, text: string): Document {
   const document = new Document(new Uri('vscode-remote', path), text);
   fake.documents.set(path, document);
@@ -49,7 +48,7 @@ function file(path: string, text: string): Document {
   return document;
 }
 
-/** Asks for a call as a model does, and carries it out as after the user's yes. */
+/** Calls a tool as a model does, and runs it as if approved. */
 async function call(name: string, input: object, meanwhile?: (callId: string) => Promise<void>): Promise<{ asked: unknown; allowed: boolean; content: string; isError: boolean | undefined }> {
   const callId = `call-${++calls}`;
   const { input: asked, allowed } = await tools.prepare(callId, name, input);

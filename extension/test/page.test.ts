@@ -1,5 +1,5 @@
-// The panel's page, bundled as in the package, in a DOM. It is driven by the
-// messages that the extension sends.
+// The panel's page, bundled as in the package, in a DOM. The tests drive it with the extension's
+// messages.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -34,10 +34,10 @@ const line = (over: Partial<Line>): Line => ({
   id: 1, kind: 'speech', conversation: 1, turnId: 't', role: 'assistant', text: '', final: false, at: 0, ...over,
 });
 
-/** The page, with what it sent. */
+/** The page, with the messages it sent. */
 class Panel {
   readonly sent: FromPage[] = [];
-  /** what is marked in the text, by the name of the mark */
+  /** highlighted text, by name of the highlight */
   readonly marks = new Map<string, Set<Range>>();
   private readonly timers: (() => void)[] = [];
   private readonly shown = shownLines(english);
@@ -68,7 +68,7 @@ class Panel {
     this.post({ type: 'view', view: present(model, surroundings, english), lines: this.shown(model.lines) });
   }
 
-  /** Lets the time pass in which what has just appeared cannot be pressed. */
+  /** Waits until new elements accept presses. */
   elapse(): void {
     this.timers.splice(0).forEach((f) => f());
   }
@@ -83,7 +83,7 @@ class Panel {
     return [...this.window.document.querySelectorAll(selector)] as HTMLElement[];
   }
 
-  /** The text under a mark. */
+  /** The text under a highlight. */
   marked(name: string): string {
     return [...(this.marks.get(name) ?? [])].map((r) => r.toString()).join('');
   }
@@ -97,7 +97,7 @@ class Panel {
   }
 
   release(node: Element): void {
-    if (node.isConnected) { // a browser clicks on nothing that is gone
+    if (node.isConnected) { // a browser cannot click a removed node
       node.dispatchEvent(new this.window.MouseEvent('click', { bubbles: true, detail: 1 }));
     }
   }
@@ -473,7 +473,7 @@ test('lines that come back stand where they were', async () => {
   assert.deepEqual(shown(), ['line 2', 'line 4']);
 });
 
-/** Numbers that look random, the same in every run (mulberry32). */
+/** Pseudo-random numbers, the same in every run (mulberry32). */
 function* numbers(seed: number): Generator<number, never> {
   for (let a = seed; ; ) {
     a = (a + 0x6d2b79f5) | 0;
@@ -500,7 +500,7 @@ test('of 200 presses across changes of the state none is lost, and none does wha
     panel.press(control);
     panel.show(any(EVERY));
     const offers = what(control);
-    if (!(control as HTMLElement).hidden) { // a browser clicks on nothing that is hidden
+    if (!(control as HTMLElement).hidden) { // a browser cannot click a hidden element
       panel.release(control);
     }
     const wanted = offered !== '' && offered === offers ? [control.getAttribute('data-testid')] : [];

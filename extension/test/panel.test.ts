@@ -1,4 +1,4 @@
-// What the panel's page is sent, and what it may load.
+// What the panel's page receives, and what it may load.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const { Page, html } = require('../src/panel') as typeof import('../src/panel');
 
 const around = { provider: 'local', model: '', microphone: '', speaker: '', context: [], trusted: true };
 
-/** A page that records what it is sent. */
+/** A page that records its messages. */
 class Recorder {
   model: Model = START;
   readonly sent: ToPage[] = [];

@@ -28,7 +28,7 @@ class Chat {
   }
 }
 
-/** The answer is heard to its end. */
+/** The answer is heard to the end. */
 const ANSWERED = `
 auto speech 0ms 500ms
 await answer copilot/send
@@ -89,7 +89,7 @@ test('stopping the request in the Chat view stops the answer', 'auto speech 0ms 
   await d.state('listening');
 });
 
-/** An answer that does not come until it is not wanted any more. */
+/** An answer that never arrives before it is cancelled. */
 const never: Answer = (_params, _out, token) =>
   new Promise((resolve) => token.onCancellationRequested(() => resolve({ status: 'cancelled' })));
 

@@ -1,4 +1,4 @@
-// Small parts: devices of one name, a key that is held, a screen that is locked.
+// Small units: devices with equal names, the hold-to-talk key, the locked screen.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Which services the settings name.
+// The services selected in the settings.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

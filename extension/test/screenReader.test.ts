@@ -1,4 +1,4 @@
-// A screen reader beside the voice: what is offered, and what is set.
+// Working with a screen reader: the offer, and the settings it changes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { install } from './fakeVscode';
 const fake = install();
 const { ScreenReader } = require('../src/screenReader') as typeof import('../src/screenReader');
 
-/** What is set when the user presses a button. */
+/** The settings changed when the user presses a button. */
 async function choose(button: string): Promise<Record<string, unknown>> {
   const kept = new Map<string, unknown>();
   const memory = { get: (key: string) => kept.get(key), update: (key: string, value: unknown) => Promise.resolve(void kept.set(key, value)) };

@@ -1,12 +1,11 @@
-// The user's decisions on tools, over the real wire. The worlds are
-// testdata/script/tool-*.txt.
+// Tool approvals over the real wire. The scripts are testdata/script/tool-*.txt.
 
 import assert from 'node:assert/strict';
 import { test as nodeTest } from 'node:test';
 import type { CopilotMessage, ToolStatus } from '../src/protocol.gen';
 import { type Assistant, Editor, type Tools, cancellation, completed } from './editor';
 
-/** A test may take as long as a slow machine needs, and not for ever. */
+/** Timeout of a test, long enough for a slow machine. */
 const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { timeout: 60_000 }, f);
 
 async function withEditor(script: string, assistant: Assistant, tools: Tools, f: (e: Editor) => Promise<void>): Promise<void> {
@@ -19,7 +18,7 @@ async function withEditor(script: string, assistant: Assistant, tools: Tools, f:
   }
 }
 
-/** Asks for a tool, and says what came of it in the next round. */
+/** Calls a tool, and reports its result in the next round. */
 const checks =
   (name: string, input: unknown): Assistant =>
   async (params, say, _token, want) => {
@@ -111,7 +110,7 @@ test('a yes has to name what cannot be undone', async () => {
     await e.until('the second round', () => e.asked.length === 2);
     assert.deepEqual(
       e.asked[1]?.messages.filter((m) => m.role === 'user').map((m) => m.content),
-      ['remove the old file'], // the answers to the question were for the daemon
+      ['remove the old file'], // the answers to the approval were for the daemon
     );
   });
 });
@@ -119,7 +118,7 @@ test('a yes has to name what cannot be undone', async () => {
 test('a tool that runs on after the user said stop is not run again, and its result is kept', async () => {
   const tools: Tools = async (_params, token) => {
     await cancellation(token);
-    return { content: '1 failed' }; // it could not be stopped
+    return { content: '1 failed' }; // it could not be cancelled
   };
   await withEditor('tool-interrupted.txt', checks('runTests', {}), tools, async (e) => {
     await e.request('conversation/start');

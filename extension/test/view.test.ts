@@ -1,4 +1,4 @@
-// What is shown of a model.
+// How a model is displayed.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -213,7 +213,7 @@ test('who answers is the model, or the agent that is chosen', () => {
   assert.deepEqual([v.facts.model, v.assistant], ['codex-acp', 'codex-acp']);
 });
 
-/** A turn with an answer that calls tools: texts are what the daemon has of the answer so far, names are calls. */
+/** A turn with an answer that calls tools: strings are the answer's text so far, names are calls. */
 function acting(...steps: ({ text: string } | { call: string })[]): Model {
   return steps.reduce<Model>((m, step, i) => reduce(m, 'text' in step
     ? { is: 'transcript', at: 0, params: { turnId: 't', role: 'assistant', text: step.text, final: false, seq: i + 1 } }

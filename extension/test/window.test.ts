@@ -1,5 +1,5 @@
-// The window with the real daemon, as the extension starts it: what the editor
-// shows of the microphone while the screen is locked, and after a reload.
+// The window with the real daemon, as the extension starts it: the displayed microphone state while the
+// screen is locked, and after a reload.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

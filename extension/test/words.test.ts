@@ -1,4 +1,4 @@
-// The names from the workspace that are sent to the daemon.
+// The workspace names that are sent to the daemon.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { Uri, install } from './fakeVscode';
 const fake = install();
 const { workspaceWords } = require('../src/words.js') as typeof import('../src/words');
 
-/** An address in the stand-in's form. */
+/** A URI in the fake's format. */
 const at = (scheme: string, path: string): Uri => new Uri(scheme, path);
 
 const open = { withheld: () => undefined, look: () => Promise.resolve() };

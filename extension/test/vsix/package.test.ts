@@ -1,5 +1,5 @@
-// The package that `make vsix` made: what is in it, how large it is, and that its
-// daemon needs nothing of the machine that not every machine has.
+// The package built by `make vsix`: its contents, its size, and that its daemon depends only on
+// libraries that every machine has.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -16,13 +16,13 @@ const stage = join(dirname(vsix), target);
 const bin = join(stage, 'bin');
 const executable = process.platform === 'win32' ? 'agentvoice-daemon.exe' : 'agentvoice-daemon';
 
-/** Compressed megabytes without the models of the local engines and the runtime that only they need. */
+/** Maximum compressed size in megabytes, without the models of the local engines and their runtime. */
 const BUDGET = 25;
 const MODELS = /^extension\/bin\/(assets\/(?!alsa\/)|lib\/libflite_cmu_us_)/;
 
-/** What every Linux has to have of its own: the C library. */
+/** The libraries that every Linux must provide: the C library. */
 const SYSTEM = /^(ld-linux-x86-64|ld-linux-aarch64|libc|libm|libpthread|libdl|librt)\.so\.\d+$/;
-/** The sound server's, where there is one; else the package's. */
+/** The sound server's library, if installed, or else the package's. */
 const SOUND = /^(libasound|libjack|libdb-5\.3)\.so(\.\d+)?$/;
 
 interface Entry { readonly name: string; readonly compressed: number }
@@ -89,7 +89,7 @@ if (process.platform === 'linux') {
     for (const { name, path } of found) {
       assert.ok(path.startsWith(join(bin, 'lib')) || SYSTEM.test(name) || SOUND.test(name), `${name} is ${path}`);
     }
-    // The runtime is loaded while the daemon runs: what it needs has to be there by then.
+    // The daemon loads the runtime later, so its dependencies must be present by then.
     const needed = /\(NEEDED\).*\[(.+)\]/g;
     const runtime = execFileSync('readelf', ['-d', join(bin, 'assets', 'libonnxruntime.so')], { encoding: 'utf8' });
     const loaded = new Set(found.map((f) => f.name));
