@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// talker drives an adapter as the daemon does.
+// talker drives an adapter like the daemon does.
 type talker struct {
 	t      *testing.T
 	a      *Adapter
@@ -21,12 +21,12 @@ type talker struct {
 
 	mu    sync.Mutex
 	said  strings.Builder
-	lives int // empty pieces
+	lives int // number of empty pieces
 	calls []copilot.ToolCall
 	n     int
-	model string // of the requests
+	model string // model of the requests
 
-	warnings int // that the agent may act unasked
+	warnings int // notices that the agent may act without asking
 	past     []copilot.Message
 }
 
@@ -49,7 +49,7 @@ func newTalker(t *testing.T, agents ...*fakeAgent) *talker {
 	return k
 }
 
-// ask makes the first round of a request.
+// ask runs the first round of a request.
 func (k *talker) ask(ctx context.Context, words string) error {
 	k.n++
 	k.past = append(k.past, copilot.Message{Role: copilot.RoleUser, Content: words})
@@ -93,7 +93,7 @@ func (k *talker) wantCode(err error, code string) {
 	}
 }
 
-// call takes the one call that was asked for.
+// call returns the one requested call.
 func (k *talker) call() copilot.ToolCall {
 	k.t.Helper()
 	if len(k.calls) != 1 {
@@ -147,8 +147,8 @@ func TestAnswerIsStreamedInOrder(t *testing.T) {
 	})
 }
 
-// The connection of the SDK closes at 1,024 queued updates, and hands the permission
-// out before them.
+// The SDK's connection closes at 1,024 queued updates, and delivers the permission
+// request ahead of them.
 func TestPermissionComesAfterFiveThousandUpdates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var want strings.Builder
@@ -211,7 +211,7 @@ func TestCallThatIsNotAllowedIsRejected(t *testing.T) {
 	})
 }
 
-// Codex ends its turn after a rejection, without a word.
+// Codex ends its turn after a rejection, without any text.
 func TestRejectionMayEndTheAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {
@@ -277,7 +277,7 @@ func TestCancelOfTheAnswer(t *testing.T) {
 	})
 }
 
-// A prompt that ignores its cancel ends with its agent.
+// An agent that ignores a cancel is terminated.
 func TestPromptThatNeverEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		deaf := newFakeAgent(func(f *fakeAgent, _ string) string {
@@ -365,7 +365,7 @@ func TestSilenceHasALimit(t *testing.T) {
 	})
 }
 
-// A tool that needs no permission may run for minutes.
+// A tool without a permission request may run for minutes.
 func TestToolThatRunsLong(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {
@@ -381,7 +381,7 @@ func TestToolThatRunsLong(t *testing.T) {
 	})
 }
 
-// Agents that think send a lot that is no text.
+// Thinking agents send many updates that are not text.
 func TestThoughtsAreSignsOfLife(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {
@@ -431,7 +431,7 @@ func TestAskingModeIsSet(t *testing.T) {
 	}
 }
 
-// opencode asks a second time about the same call, before it runs.
+// opencode asks a second time about the same call before it runs.
 func TestCallThatIsAskedAboutTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {
@@ -458,7 +458,7 @@ func TestCallThatIsAskedAboutTwice(t *testing.T) {
 	})
 }
 
-// Two calls at once are one round, and the second may be rejected.
+// Two simultaneous calls form one round, and the second may be rejected.
 func TestTwoCallsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		second := make(chan string, 2)
@@ -484,7 +484,7 @@ func TestTwoCallsAtOnce(t *testing.T) {
 	})
 }
 
-// A call that is cancelled while it runs has its result, if that still comes.
+// A call that is cancelled while it runs keeps its result if it still arrives.
 func TestCancelWhileAToolRuns(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {
@@ -524,8 +524,8 @@ func TestInterruptedAnswerIsMentioned(t *testing.T) {
 	})
 }
 
-// Words that reject a call reach the agent with the next prompt, and with them that the
-// call was not allowed.
+// The next prompt tells the agent the words that rejected a call, and that the call was
+// not allowed.
 func TestReasonOfANoReachesTheAgent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newFakeAgent(func(f *fakeAgent, prompt string) string {
@@ -548,8 +548,7 @@ func TestReasonOfANoReachesTheAgent(t *testing.T) {
 	})
 }
 
-// The reason that a call gives is kept beside the command: it is read when the user asks
-// why.
+// A call's reason is stored next to the command: it is read when the user asks why.
 func TestCallKeepsItsReason(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {

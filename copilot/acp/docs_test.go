@@ -11,8 +11,8 @@ import (
 
 var rewrite = flag.Bool("update", false, "write the table into the documentation")
 
-// cell is what a real agent does, and the tests with the agent that show it; without
-// tests it was not run.
+// cell describes a real agent's behaviour and names the tests with that agent that verify
+// it; without tests it is unverified.
 type cell struct {
 	says  string
 	tests string
@@ -20,13 +20,13 @@ type cell struct {
 
 var notRun = cell{"not run", ""}
 
-// ran are the columns of the table: the agents of scripts/agents.sh, and where their tests
-// are.
+// ran lists the columns of the table: the agents of scripts/agents.sh, and the files with
+// their tests.
 var ran = []struct{ agent, title, file string }{
 	{"codex-acp", "codex-acp", "agent_codex_test.go"}, {"gemini", "Gemini CLI", "agent_gemini_test.go"},
 }
 
-// features are the rows, each with a cell for each agent.
+// features lists the rows, each with a cell per agent.
 var features = []struct {
 	name  string
 	cells [2]cell
@@ -49,8 +49,8 @@ var features = []struct {
 	{"its own questions", [2]cell{notRun, notRun}},
 }
 
-// The documentation shows the table, with the versions that the script pins, and each cell
-// that says something names tests with that agent.
+// The documentation shows the table with the versions that the script pins, and each
+// non-empty cell names tests with that agent.
 func TestTheTableOfTheDocumentation(t *testing.T) {
 	script, err := os.ReadFile("../../scripts/agents.sh")
 	if err != nil {

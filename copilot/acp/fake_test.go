@@ -12,35 +12,35 @@ import (
 	"time"
 )
 
-// fakeAgent is an agent that does what a test says. It is a fake: what real agents do
-// is tested with a real one.
+// fakeAgent is an agent scripted by a test. Separate tests with real agents verify their
+// behaviour.
 type fakeAgent struct {
 	out    io.Writer
-	answer func(f *fakeAgent, prompt string) (stop string) // of session/prompt
+	answer func(f *fakeAgent, prompt string) (stop string) // handles session/prompt
 	loads  bool
-	modes  string // JSON of the modes of a session
-	offers string // JSON of further members of a session
-	lists  string // JSON of earlier sessions; "" for none
-	name   string // of the program
-	signIn bool   // session/new wants a sign-in
+	modes  string // session modes as JSON
+	offers string // further session fields as JSON
+	lists  string // earlier sessions as JSON; "" if unsupported
+	name   string // program name
+	signIn bool   // session/new requires a sign-in
 
 	mu        sync.Mutex
 	next      int
 	session   string
-	waiting   map[string]chan string // outcomes of permissions, by their id
-	cancelled chan struct{}          // of the prompt that runs
-	calls     []string               // methods, in their order
-	chosen    []string               // what was set or loaded, in its order
-	text      string                 // of the last prompt
+	waiting   map[string]chan string // outcomes of permission requests, by id
+	cancelled chan struct{}          // closed when the current prompt is cancelled
+	calls     []string               // methods, in order
+	chosen    []string               // what was set or loaded, in order
+	text      string                 // last prompt
 	gone      chan struct{}
-	left      bool // the client is gone
+	left      bool // the client disconnected
 }
 
 func newFakeAgent(answer func(*fakeAgent, string) string) *fakeAgent {
 	return &fakeAgent{answer: answer, session: "s1", waiting: map[string]chan string{}, gone: make(chan struct{})}
 }
 
-// pipe starts the agent in this process.
+// pipe runs the agent in this process.
 func (f *fakeAgent) pipe() *process {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -59,7 +59,7 @@ func (f *fakeAgent) pipe() *process {
 	return &process{Reader: outR, WriteCloser: inW, end: end}
 }
 
-// die ends the agent as a crash does.
+// die ends the agent like a crash.
 func (f *fakeAgent) die() { _ = f.out.(*io.PipeWriter).CloseWithError(io.EOF) }
 
 func (f *fakeAgent) send(v string) {
@@ -92,8 +92,8 @@ const codexOptions = `[{"optionId":"approved","name":"Yes, proceed","kind":"allo
 	`{"optionId":"approved-execpolicy-amendment","name":"Yes, and don't ask again","kind":"allow_always"},` +
 	`{"optionId":"abort","name":"No, and tell Codex what to do differently","kind":"reject_once"}]`
 
-// ask asks for a permission to run a command, and returns the outcome: an option's id
-// or "cancelled".
+// ask requests permission to run a command, and returns the outcome: an option's id or
+// "cancelled".
 func (f *fakeAgent) ask(call, command string) <-chan string {
 	return f.askWith(call, `{"command":["/bin/bash","-lc",`+quoted(command)+`],"cwd":"/w","parsed_cmd":[{"cmd":`+quoted(command)+`}]}`, codexOptions)
 }
@@ -102,7 +102,7 @@ func (f *fakeAgent) askWith(call, input, options string) <-chan string {
 	f.mu.Lock()
 	f.next++
 	id := fmt.Sprintf("perm-%d", f.next)
-	answer := make(chan string, 2) // a second answer is seen, and not lost
+	answer := make(chan string, 2) // room to detect a second answer
 	f.waiting[id] = answer
 	if f.left {
 		answer <- "gone"
@@ -113,7 +113,7 @@ func (f *fakeAgent) askWith(call, input, options string) <-chan string {
 	return answer
 }
 
-// pause waits, and says whether the prompt was cancelled meanwhile.
+// pause waits, and reports whether the prompt was cancelled meanwhile.
 func (f *fakeAgent) pause(d time.Duration) bool {
 	f.mu.Lock()
 	cancelled := f.cancelled
@@ -136,7 +136,7 @@ func (f *fakeAgent) methods() string {
 	return strings.Join(f.calls, " ")
 }
 
-// prompted is the text of the last prompt.
+// prompted returns the text of the last prompt.
 func (f *fakeAgent) prompted() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -166,7 +166,7 @@ type fakeMessage struct {
 	} `json:"params"`
 }
 
-// serve reads what the client sends.
+// serve reads the client's messages.
 func (f *fakeAgent) serve(in io.Reader) {
 	lines := bufio.NewReader(in)
 	defer f.abandon()
@@ -189,14 +189,14 @@ func (f *fakeAgent) choose(what string) {
 	f.chosen = append(f.chosen, what)
 }
 
-// choices are what the client set or loaded.
+// choices returns what the client set or loaded.
 func (f *fakeAgent) choices() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return strings.Join(f.chosen, " ")
 }
 
-// abandon has what waits for an answer wait no more.
+// abandon ends all waits for an answer.
 func (f *fakeAgent) abandon() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -283,13 +283,13 @@ func (f *fakeAgent) take(m fakeMessage) {
 	}
 }
 
-// TestMain is an agent where a test starts this program as one.
+// TestMain runs as an agent if a test started this program as one.
 func TestMain(m *testing.M) {
 	if os.Getenv("AGENTVOICE_FAKE_AGENT") != "" {
 		f := newFakeAgent(fakeProcess)
 		f.out = os.Stdout
 		f.serve(os.Stdin)
-		select {} // as codex-acp, it ignores the end of its input
+		select {} // like codex-acp, it ignores the end of its input
 	}
 	os.Exit(m.Run())
 }

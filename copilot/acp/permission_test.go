@@ -8,7 +8,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// chosen is the outcome that an answer selects.
+// recordingConn records the outcome that an answer selects.
 type recordingConn struct{ outcome chan string }
 
 func (recordingConn) Close() error           { return nil }
@@ -30,7 +30,7 @@ func (c recordingConn) WriteObject(v any) error {
 	return nil
 }
 
-// The options are those that seven real agents sent.
+// The options are copied from seven real agents.
 func TestOptionIsOfThisCallAlone(t *testing.T) {
 	for name, test := range map[string]struct{ options, allow, reject string }{
 		"codex":  {codexOptions, "approved", "abort"},
@@ -70,8 +70,8 @@ func TestOptionIsOfThisCallAlone(t *testing.T) {
 	}
 }
 
-// Gemini CLI sends the command of a call in its title only; the titles of other agents are
-// the model's and are not believed.
+// Gemini CLI sends the command of a call only in its title; in other agents the model
+// writes the title, so it is not trusted.
 func TestCommandInTheTitle(t *testing.T) {
 	const call = `"toolCallId":"c1","status":"pending","kind":"execute","title":"touch a.txt && ls","content":[{"type":"content","content":{"type":"text","text":"[current working directory /w/x] (Make it (again))"}}]`
 	for agent, want := range map[string]string{

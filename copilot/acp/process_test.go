@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// fakeProcess is how the fake agent answers in a process of its own.
+// fakeProcess is the fake agent's answer when it runs in its own process.
 func fakeProcess(f *fakeAgent, prompt string) string {
 	switch {
-	case strings.Contains(prompt, "child"): // a child in the same group, which outlives its parent
+	case strings.Contains(prompt, "child"): // a child in the same group that outlives its parent
 		child := exec.Command(os.Args[0], "-test.run=^$", "-test.timeout=1m")
 		child.Env = append(os.Environ(), "AGENTVOICE_FAKE_AGENT=1")
 		stdin, err := child.StdinPipe()
@@ -79,7 +79,7 @@ func TestCloseEndsEveryProcessOfTheAgent(t *testing.T) {
 	}
 }
 
-// An agent that is killed leaves a child behind that holds its output open.
+// A killed agent leaves a child behind that keeps its output open.
 func TestKilledAgentIsStartedAgain(t *testing.T) {
 	k := realTalker(t)
 	first := k.pid("who")

@@ -4,5 +4,5 @@ package acp
 
 import "syscall"
 
-// runs says whether a process runs; one that ended and was not waited for does not.
+// runs reports whether a process is running; zombies do not count.
 func runs(pid int) bool { return syscall.Kill(pid, 0) == nil && !zombie(pid) }

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// elicit asks a question by form, and returns the answer as JSON.
+// elicit asks a question with a form, and returns the answer as JSON.
 func (f *fakeAgent) elicit(schema string) <-chan string {
 	f.mu.Lock()
 	f.next++
@@ -25,7 +25,7 @@ func (f *fakeAgent) elicit(schema string) <-chan string {
 
 const colors = `{"type":"object","properties":{"color":{"type":"string","oneOf":[{"const":"r","title":"Red"},{"const":"b","title":"Blue"}]}},"required":["color"]}`
 
-// A question of the agent is asked, and the words of the next request answer it: the
+// The agent's question is presented, and the words of the next request answer it: the
 // prompt continues.
 func TestElicitationIsAnsweredByTheNextWords(t *testing.T) {
 	for _, c := range []struct{ schema, words, want string }{
@@ -59,8 +59,8 @@ func TestElicitationIsAnsweredByTheNextWords(t *testing.T) {
 	}
 }
 
-// Words that the form does not take reach the agent with another prompt, and a question
-// that is left unanswered is declined in the next round.
+// Words that do not fit the form reach the agent with another prompt, and an unanswered
+// question is declined in the next round.
 func TestElicitationWithoutAnAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		got := make(chan string, 1)
@@ -101,7 +101,8 @@ func TestElicitationWithoutAnAnswer(t *testing.T) {
 	})
 }
 
-// A session can be loaded while a question waits: only the user keeps the agent.
+// A session can be loaded while a question is pending, because the agent waits only for
+// the user.
 func TestSessionIsLoadedOverAQuestion(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		got := make(chan string, 1)
@@ -122,8 +123,8 @@ func TestSessionIsLoadedOverAQuestion(t *testing.T) {
 	})
 }
 
-// A permission for a tool that asks the user is a question, and one for a command is not,
-// whatever its input says.
+// A permission request for a tool that asks the user is a question; one for a command is
+// not, whatever its input.
 func TestPermissionThatIsAQuestion(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"questions":[{"question":"Which color?","options":[{"label":"red"},{"label":"blue"}]}]}`: "other Which color? red,blue",

@@ -13,23 +13,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// schedules is how many orders of cancels, deaths and late results are tried. Each has
-// its seed for a name.
+// schedules is the number of random orders of cancels, crashes and late results. Each is
+// named by its seed.
 const schedules = 1000
 
-// ledger is what happened to the calls of a schedule.
+// ledger records the calls of a schedule.
 type ledger struct {
 	mu      sync.Mutex
-	ran     map[string]int    // how often the agent ran a tool, by its command
-	brought map[string]string // what it reported of the result before it ended
-	allowed map[string]bool   // that the user allowed
+	ran     map[string]int    // how often the agent ran a tool, by command
+	brought map[string]string // the result it reported before the end
+	allowed map[string]bool   // approved by the user
 	answers []<-chan string
-	late    int // results that came after a cancel
+	late    int // results after a cancel
 	deaths  int
 }
 
-// erratic is an agent that dies, is deaf to cancels, and tells results late. What it does
-// follows from the seed, but for the order of what happens at one instant.
+// erratic returns an agent that crashes, ignores cancels and reports results late. The
+// seed determines its behaviour, except for the order of simultaneous events.
 func (l *ledger) erratic(seed uint64, n int) *fakeAgent {
 	random := rand.New(rand.NewPCG(seed, uint64(n)))
 	var mu sync.Mutex
@@ -63,7 +63,7 @@ func (l *ledger) erratic(seed uint64, n int) *fakeAgent {
 				return ""
 			}
 			count++
-			id := fmt.Sprintf("c%d", roll(2)) // agents use ids again
+			id := fmt.Sprintf("c%d", roll(2)) // agents reuse ids
 			command := fmt.Sprintf("run %s agent %d call %d", tag, n, count)
 			answer := f.ask(id, command)
 			l.mu.Lock()
@@ -99,7 +99,7 @@ func (l *ledger) erratic(seed uint64, n int) *fakeAgent {
 		}
 		f.say(tag + "-end")
 		if roll(20) == 0 {
-			<-f.gone // it never ends the prompt
+			<-f.gone // never ends the prompt
 			return ""
 		}
 		return "end_turn"
@@ -133,12 +133,12 @@ func (l *ledger) one(t *testing.T, seed uint64) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(time.Minute) // what still comes, comes
+	time.Sleep(time.Minute) // let late messages arrive
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, answer := range l.answers {
 		select {
-		case again := <-answer: // the agent took the first one
+		case again := <-answer: // the agent received the first answer
 			if again != "gone" {
 				t.Errorf("seed %d: a permission was answered again: %s", seed, again)
 			}
@@ -147,7 +147,7 @@ func (l *ledger) one(t *testing.T, seed uint64) {
 	}
 }
 
-// request makes one request with its rounds, and ends it at some point.
+// request makes one request with its rounds, and cancels it at some point.
 func (l *ledger) request(t *testing.T, k *talker, random *rand.Rand, words string) {
 	within := func() (context.Context, context.CancelFunc) {
 		if random.IntN(4) == 0 {
@@ -183,7 +183,7 @@ func (l *ledger) request(t *testing.T, k *talker, random *rand.Rand, words strin
 	}
 }
 
-// call allows a call, and checks what comes of it.
+// call approves a call, and checks its outcome.
 func (l *ledger) call(t *testing.T, k *talker, within func() (context.Context, context.CancelFunc), c copilot.ToolCall) bool {
 	command := commandOf(c)
 	l.mu.Lock()
@@ -214,8 +214,8 @@ func commandOf(c copilot.ToolCall) string {
 	return command
 }
 
-// Whatever is cancelled, dies or comes late around the calls of tools, none runs twice
-// or without leave, and no result that an agent told is lost.
+// Whatever is cancelled, crashes or arrives late, no tool call runs twice or without
+// approval, and no reported result is lost.
 func TestCallsRunOnceAndNoResultIsLost(t *testing.T) {
 	n := schedules
 	if testing.Short() {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// What Gemini CLI 0.61.0 offers, and what codex-acp 0.16.0 does.
+// Responses of Gemini CLI 0.61.0 and codex-acp 0.16.0.
 const (
 	geminiOffer = `"modes":{"availableModes":[{"id":"default","name":"Default"},{"id":"autoEdit","name":"Auto Edit"},{"id":"plan","name":"Plan"}],"currentModeId":"default"},` +
 		`"models":{"availableModels":[{"modelId":"auto","name":"Auto"},{"modelId":"gemini-3.8-flash","name":"gemini-3.8-flash"}],"currentModelId":"auto"}`
@@ -52,8 +52,8 @@ func TestModesAreListedAndSet(t *testing.T) {
 	})
 }
 
-// A mode that the user chose is set again after a crash, unless the agent would act
-// unasked in it.
+// A mode chosen by the user is restored after a crash, unless the agent would act without
+// asking in it.
 func TestChosenModeAfterACrash(t *testing.T) {
 	for chosen, want := range map[string]string{"plan": "plan", "autoEdit": ""} {
 		bubble(t, func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestChosenModeAfterACrash(t *testing.T) {
 	}
 }
 
-// An agent whose mode is not known to ask is announced once, and again when it leaves a
-// mode that asks by itself.
+// An agent in a mode that may not ask is announced once, and again when it leaves an
+// asking mode by itself.
 func TestAgentThatMayActUnaskedIsAnnouncedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		k := newTalker(t, newFakeAgent(func(f *fakeAgent, prompt string) string {
