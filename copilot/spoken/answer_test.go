@@ -9,7 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// atom is a range of a generated answer that no segment may begin or end in.
+// atom is an indivisible range of a generated answer: no segment may begin or end in it.
 type atom struct {
 	kind       string
 	start, end int // bytes
@@ -19,28 +19,28 @@ type atom struct {
 type written struct {
 	text  string
 	atoms []atom
-	// longest is the number of runes of the longest piece that has no place to cut.
+	// longest is the number of runes of the longest indivisible piece.
 	longest int
-	// plain says that there are only paragraphs, so that nothing but sentences
-	// holds the speech back.
+	// plain means that there are only paragraphs, so that only sentences delay the
+	// speech.
 	plain  bool
 	locale string
 }
 
-// author writes answers as assistants do: sentences in three languages, full of
-// what a careless cut would tear, in all kinds of blocks.
+// author generates answers like assistants write them: sentences in three languages in
+// all kinds of blocks, full of text that a careless cut would split.
 type author struct {
 	t *rapid.T
 	strings.Builder
 	w    written
 	lang string // of the sentence
-	// quote begins each line of a quoted block.
+	// quote is the prefix of each line of a quoted block.
 	quote string
-	run   int // runes since the last place to cut
+	run   int // runes since the last possible cut
 }
 
-// The atoms by kind, and by language where the words around them matter. None has
-// a full stop at its end: that is the sentence's, or its own (see abbreviations).
+// The atoms by kind, and by language if the context matters. None ends with a full stop
+// of its own, except abbreviations.
 var (
 	numbers       = []string{"1,234.56", "3.14", "1.000,5", "v1.2.3", "10:30", "1.26.0-rc.1", "0.5", "-2.5e-3", "12.05.2026", "99.9", "1 000 000", "1\u202f000", "192.168.0.1:8080"}
 	wideNums      = []string{"１，２３４", "１０：３０", "３．１４", "1，000"}
@@ -70,7 +70,7 @@ func (a *author) chance(percent int) bool {
 	return rapid.IntRange(1, 100).Draw(a.t, "chance") <= percent
 }
 
-// unit writes a piece without a place to cut, and notes it if it is an atom.
+// unit writes an indivisible piece, and records it if it is an atom.
 func (a *author) unit(kind, text string) {
 	if kind != "" {
 		a.w.atoms = append(a.w.atoms, atom{kind, a.Len(), a.Len() + len(text)})
@@ -80,7 +80,7 @@ func (a *author) unit(kind, text string) {
 	a.WriteString(text)
 }
 
-// gap writes what a long sentence may be cut after, or nothing.
+// gap writes text after which a long sentence may be cut, or nothing.
 func (a *author) gap(text string) {
 	if text != "" {
 		a.run = 0
@@ -102,7 +102,7 @@ func (a *author) atom() {
 		a.unit("abbreviation", a.pick(abbreviations[a.lang]))
 	case 3:
 		path := a.pick(paths)
-		if a.lang == "ja" { // a tilde within text could strike it out
+		if a.lang == "ja" { // a tilde within text could mean strikethrough
 			path = strings.TrimPrefix(path, "~")
 		}
 		a.unit("path", path)
@@ -113,7 +113,7 @@ func (a *author) atom() {
 	}
 }
 
-// sentence writes words with atoms between them, and its end.
+// sentence writes words and atoms, and a sentence end.
 func (a *author) sentence() {
 	blank, wrap := " ", "\n"+a.quote
 	if a.lang == "ja" {
@@ -153,7 +153,7 @@ func (a *author) sentences() {
 	}
 }
 
-// fence writes a block of code, all of it one atom.
+// fence writes a code block, which is one atom.
 func (a *author) fence(indent string, closed bool) {
 	mark := a.pick([]string{"```", "~~~", "````", "~~~~~"})
 	start := a.Len()
@@ -171,7 +171,7 @@ func (a *author) fence(indent string, closed bool) {
 	}
 }
 
-// block writes a block and the line after it.
+// block writes a block and the separator after it.
 func (a *author) block() {
 	a.quote = ""
 	switch rapid.IntRange(0, 9).Draw(a.t, "block") {
@@ -215,7 +215,7 @@ func (a *author) block() {
 	a.WriteString("\n")
 }
 
-// anyAnswer writes a whole answer; one of plain paragraphs only if plain.
+// anyAnswer generates a whole answer, of plain paragraphs if plain.
 func anyAnswer(plain bool) *rapid.Generator[written] {
 	return rapid.Custom(func(t *rapid.T) written {
 		a := &author{t: t}
@@ -238,8 +238,8 @@ func anyAnswer(plain bool) *rapid.Generator[written] {
 	})
 }
 
-// sizes are options at which the promises about atoms hold: below about 40 runes
-// a sentence is cut as best it can be.
+// sizes generates options for which atoms stay whole: below about 40 runes a sentence is
+// cut anywhere.
 func sizes(locale string) *rapid.Generator[spoken.Options] {
 	return rapid.Custom(func(t *rapid.T) spoken.Options {
 		return spoken.Options{

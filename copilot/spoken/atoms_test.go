@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// checkAtoms fails where a segment ends inside of an atom.
+// checkAtoms fails if a segment ends inside an atom.
 func checkAtoms(t *rapid.T, w written, segs []spoken.Segment) {
 	for _, s := range segs {
 		for _, a := range w.atoms {
@@ -25,8 +25,7 @@ func checkAtoms(t *rapid.T, w written, segs []spoken.Segment) {
 	}
 }
 
-// pushed gives the answer to a chunker in deltas of any length, many of which end
-// in the middle of a rune.
+// pushed feeds the answer to a chunker in random deltas, many of which end within a rune.
 func pushed(t *rapid.T, c *spoken.Chunker, text string) []spoken.Segment {
 	var out []spoken.Segment
 	longest := rapid.SampledFrom([]int{1, 3, 9, 60}).Draw(t, "longest delta")
@@ -38,9 +37,8 @@ func pushed(t *rapid.T, c *spoken.Chunker, text string) []spoken.Segment {
 	return out
 }
 
-// Every character of an answer is in one segment, no boundary falls into an atom,
-// and the deltas do not matter. A scanner that forgets any kind of atom turns
-// this red.
+// Every character of an answer is in one segment, no boundary falls into an atom, and the
+// deltas do not matter. A scanner that misses any kind of atom fails this test.
 func TestPropertyNoAtomIsDivided(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyAnswer(false).Draw(t, "answer")
@@ -55,11 +53,10 @@ func TestPropertyNoAtomIsDivided(t *testing.T) {
 	})
 }
 
-// However long the segments are, the same is spoken in all: what is rendered piece
-// by piece reads as the whole block does. Blanks are left out, since between two
-// segments of Japanese there is none to begin with; and full stops, since the one
-// that closes a heading is not said where nothing but a picture follows the cut.
-// Where stops belong, TestRegressions and the tests of the chunker say.
+// The spoken words do not depend on the segment size: text rendered in pieces equals the
+// whole block. Blanks are ignored, because Japanese segments are joined without them, and
+// so are full stops, because the one that closes a heading is omitted if only a picture
+// follows the cut. TestRegressions and the chunker's tests cover full stops.
 func TestPropertySizesDoNotChangeTheWords(t *testing.T) {
 	letters := func(segs []spoken.Segment) string {
 		return strings.Join(strings.FieldsFunc(strings.Join(texts(segs), ""), func(r rune) bool { return unicode.IsSpace(r) || r == '.' }), "")
@@ -99,10 +96,9 @@ func TestPropertyFlushAnywhere(t *testing.T) {
 	})
 }
 
-// A segment of prose, without what is silent before it, is no longer than
-// MaxChars or, if that is more, than a third of it and the longest piece that
-// cannot be cut. And no more than that is ever held back: this bounds the wait for
-// the first words.
+// A segment of prose, without its silent start, is at most as long as MaxChars or, if
+// that is more, a third of it plus the longest indivisible piece. No more than that is
+// ever held back, which bounds the latency of the first words.
 func TestPropertyLengthAndLatencyAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyAnswer(true).Draw(t, "answer")
@@ -111,7 +107,7 @@ func TestPropertyLengthAndLatencyAreBounded(t *testing.T) {
 		if limit == 0 {
 			limit = 280
 		}
-		// Blanks or closing marks and the rune that decides come on top.
+		// Plus blanks or closing marks, and the deciding rune.
 		limit = max(limit, limit/3+w.longest) + 4
 		c := spoken.New(o)
 		covered := 0
@@ -123,7 +119,7 @@ func TestPropertyLengthAndLatencyAreBounded(t *testing.T) {
 					t.Fatalf("a segment of %d characters, the limit is %d: %q", n, limit, w.text[s.Start:s.End])
 				}
 			}
-			// A line that begins like a code block is not read before that is certain.
+			// A line that looks like a code block is held back until its kind is certain.
 			if n := utf8.RuneCountInString(strings.TrimSpace(w.text[covered:at])); n > limit+w.longest {
 				t.Fatalf("%d characters are held back, the limit is %d: %q", n, limit+w.longest, w.text[covered:at])
 			}

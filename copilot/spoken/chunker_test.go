@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// chunk pushes text in one piece.
+// chunk pushes text in one call.
 func chunk(o spoken.Options, text string) []spoken.Segment {
 	c := spoken.New(o)
 	return append(c.Push(text), c.Flush()...)
@@ -169,7 +169,7 @@ func TestGerman(t *testing.T) {
 	}
 }
 
-// The first sentence must be out with the blank that follows it: latency.
+// The first sentence must be emitted with the blank that follows it, for latency.
 func TestEmitsAtOnce(t *testing.T) {
 	c := spoken.New(spoken.Options{})
 	if got := c.Push("This is the first sentence."); len(got) != 0 {
@@ -226,8 +226,8 @@ func TestFlushStartsAnew(t *testing.T) {
 	}
 }
 
-// fragments are what the generator puts together: everything that the chunker
-// treats in its own way, and pieces of it.
+// fragments are the generator's input: everything that the chunker treats specially, and
+// pieces of it.
 var fragments = []string{
 	"word", "Word", "a", "B", "3.14", "1,000", "e.g.", "Dr.", "etc.", "No.", "v1.2.3", "src/main.go", "https://a.bc/d.e", "...", "…",
 	".", "!", "?", ",", ":", ";", " ", " ", " ", "  ", "\t", "\n", "\n", "\n\n", "\r\n", "`", "``", "```", "```go\n", "\n```\n", "~~~\n", "#", "# ", "\n## ",
@@ -253,7 +253,7 @@ func anyOptions() *rapid.Generator[spoken.Options] {
 	})
 }
 
-// checkTiles fails unless the ranges cover the source, in order and once.
+// checkTiles fails unless the ranges cover the source exactly once, in order.
 func checkTiles(t interface{ Fatalf(string, ...any) }, text string, segs []spoken.Segment) {
 	at := 0
 	for i, s := range segs {
@@ -274,9 +274,8 @@ func checkTiles(t interface{ Fatalf(string, ...any) }, text string, segs []spoke
 	}
 }
 
-// checkCut fails if a segment, which rest begins with, ends within a rune, before
-// a combining mark or, unless it is endless, between two letters or digits of one
-// word or number.
+// checkCut fails if a segment, which starts at rest, ends within a rune, before a
+// combining mark or, unless the text is endless, within a word or number.
 func checkCut(t interface{ Fatalf(string, ...any) }, rest string, at int) {
 	before, n := utf8.DecodeLastRuneInString(rest[:at])
 	after, m := utf8.DecodeRuneInString(rest[at:])
@@ -314,8 +313,8 @@ func TestPropertyDeltasDoNotMatter(t *testing.T) {
 	})
 }
 
-// Of text without markup every letter and digit is spoken, in order, but for what is said
-// in other words.
+// In text without markup, every letter and digit is spoken in order, except for text that
+// is spoken in other words.
 func TestPropertyNothingSpeakableIsLost(t *testing.T) {
 	plain := []string{"word", "Word", "x", "3.14", "1,000", "e.g.", "Dr.", "etc.", "No.", "v1.2.3", "src/main.go", "a.b.c", "U.S.", "...",
 		". ", "! ", "? ", ", ", ": ", " ", " ", "\n", "\n\n", "é", "Größe", "snake_case", "don't", "well-known", "日本語。", "½", "°C", "*", "**", "_"}
@@ -397,7 +396,7 @@ func BenchmarkChunker(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c := spoken.New(spoken.Options{})
-		for i := 0; i < len(answer); i += 5 { // about a token
+		for i := 0; i < len(answer); i += 5 { // about one token
 			c.Push(answer[i:min(len(answer), i+5)])
 		}
 		c.Flush()
@@ -405,7 +404,7 @@ func BenchmarkChunker(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(answer))*1024, "ns/KiB")
 }
 
-// A source that keeps the chunker guessing must not cost quadratic time.
+// Ambiguous text must not take quadratic time.
 func BenchmarkChunkerWorst(b *testing.B) {
 	for name, unit := range map[string]string{"blanks": " ", "dashes": "-", "backticks": "`", "quotes": ">", "brackets": "[", "stars": "*", "stops": ".", "bars": "|", "underscores": "_a", "angles": "<a", "links": "[a]("} {
 		text := strings.Repeat(unit, 20_000/len(unit))
@@ -417,7 +416,7 @@ func BenchmarkChunkerWorst(b *testing.B) {
 	}
 }
 
-// Chunkers share the Markdown parser and the tables of words.
+// Chunkers share only the Markdown parser and the word tables.
 func TestChunkersAreIndependent(t *testing.T) {
 	want := chunk(spoken.Options{}, answer)
 	var wg sync.WaitGroup

@@ -14,14 +14,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// said is one block as it is spoken, in pieces of any size.
+// said is a block as spoken, in pieces of any size.
 type said struct {
 	class Class
 	text  string
 }
 
-// parsed returns the blocks that the Markdown library finds in a whole answer, as they
-// are to be spoken. It is the judge of the blocks that are found line by line.
+// parsed returns the blocks that the Markdown library finds in a whole answer, in spoken
+// form. It is the reference for the chunker's incremental blocks.
 func parsed(src []byte) []said {
 	var out []said
 	lang := languageOf("en")
@@ -75,7 +75,7 @@ func parsed(src []byte) []said {
 	return out
 }
 
-// beginsItem reports whether a block stands in the line of the mark of an item.
+// beginsItem reports whether a block is on the line of its item's marker.
 func beginsItem(n ast.Node) bool {
 	for parent := n.Parent(); parent != nil && parent.FirstChild() == n; n, parent = parent, parent.Parent() {
 		if parent.Kind() == ast.KindListItem {
@@ -85,7 +85,7 @@ func beginsItem(n ast.Node) bool {
 	return false
 }
 
-// document writes nested blocks: quotes, items and what they hold.
+// document generates nested blocks: quotes, items and their contents.
 type document struct {
 	t     *rapid.T
 	lines []string
@@ -93,8 +93,8 @@ type document struct {
 
 func (d *document) pick(from ...string) string { return rapid.SampledFrom(from).Draw(d.t, "pick") }
 
-// blocks writes some blocks. The lines of one level begin with marks, of which the first
-// is that of the first line.
+// blocks writes some blocks. Lines start with marks, except that the first line starts
+// with first.
 func (d *document) blocks(first, marks string, depth int) {
 	for i := range rapid.IntRange(1, 4).Draw(d.t, "blocks") {
 		if i > 0 {
@@ -132,13 +132,13 @@ func (d *document) blocks(first, marks string, depth int) {
 		default:
 			item := d.pick("- ", "* ", "1. ", "10) ", "-   ", "+\t")
 			blank := strings.Repeat(" ", len(item))
-			if item == "10) " && i > 0 { // it does not begin a list within a paragraph
+			if item == "10) " && i > 0 { // it cannot start a list within a paragraph
 				d.lines = append(d.lines, strings.TrimRight(marks, " "))
 			}
-			if item == "+\t" && first == "" { // to the next multiple of four
+			if item == "+\t" && first == "" { // up to the next multiple of four
 				blank = "    "
 			} else if item == "+\t" {
-				item = "+ " // the library counts the columns of a tab from the quote
+				item = "+ " // the library counts a tab's columns from the quote
 			}
 			for range rapid.IntRange(1, 3).Draw(d.t, "items") {
 				d.blocks(first+item, marks+blank, depth-1)
@@ -148,23 +148,23 @@ func (d *document) blocks(first, marks string, depth int) {
 	}
 }
 
-// text writes a paragraph, some lines of which may lack the marks.
+// text writes a paragraph; some lines may lack the marks.
 func (d *document) text(first, marks string) {
 	d.lines = append(d.lines, first+d.pick("The first line", "It was in", "`code` and **bold**", "a | b"))
 	for range rapid.IntRange(0, 2).Draw(d.t, "more lines") {
 		if line := d.pick("goes on here", "#hash", "and `more` of it", "-no item", "2024. That was it"); d.pick("marks", "marks", "lazy") == "marks" {
 			d.lines = append(d.lines, marks+line)
-		} else if line[0] != '2' { // it would begin a list, which may begin at any depth
+		} else if line[0] != '2' { // it would start a list, which is allowed at any depth
 			d.lines = append(d.lines, line)
 		}
 	}
 }
 
-// number is what is said before the text of an item.
+// number matches the spoken prefix of an item.
 var number = regexp.MustCompile(`^\d+\. `)
 
-// Answers are sorted into the same blocks, line by line and as they come, as the
-// Markdown library finds in the whole of them.
+// The incremental, line-by-line classification finds the same blocks as the Markdown
+// library does in the whole answer.
 func TestPropertyBlocksAreThoseOfCommonMark(t *testing.T) {
 	const whole = 1 << 20
 	rapid.Check(t, func(t *rapid.T) {

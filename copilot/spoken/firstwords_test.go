@@ -13,12 +13,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// tokenRate is how fast a model of a coding assistant writes: tokens of four characters
-// in a second.
+// tokenRate is the speed of a coding assistant's model: tokens of four characters per
+// second.
 const tokenRate = 60
 
-// BenchmarkFirstWords is how long after the first delta of an answer its first words can be
-// spoken, over the answers of testdata at the speed of a model, and what of that is computing.
+// BenchmarkFirstWords measures how long after the first delta the first words can be
+// spoken, over the answers of testdata at the speed of a model, and the share of
+// computing time.
 func BenchmarkFirstWords(b *testing.B) {
 	files, err := filepath.Glob("testdata/answers/*.txtar")
 	if err != nil || len(files) == 0 {

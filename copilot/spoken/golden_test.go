@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the answers of testdata/answers sound like")
 
-// TestAnswers reads answers of many shapes and compares what is said, one segment a line.
-// Read a difference as a listener would before you take it over with -update.
+// TestAnswers compares the speech for answers of many shapes, one segment per line. Judge
+// a difference as a listener before you accept it with -update.
 func TestAnswers(t *testing.T) {
 	files, err := filepath.Glob("testdata/answers/*.txtar")
 	if err != nil || len(files) < 80 {

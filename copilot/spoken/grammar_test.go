@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// Each phrase of each language is the command of its section, and no two languages
-// disagree.
+// Each phrase of each language is the command of its section, and languages do not
+// conflict.
 func TestEveryPhraseIsItsCommand(t *testing.T) {
 	if p := spoken.Default.Problems(); len(p) > 0 {
 		t.Fatalf("the built-in grammars have conflicts: %v", p)
@@ -74,7 +74,7 @@ func TestNumbersInCommands(t *testing.T) {
 	}
 }
 
-// What is said within a sentence is dictation.
+// Command phrases within a sentence are dictation.
 func TestNoCommandWithinASentence(t *testing.T) {
 	for _, text := range []string{
 		"say stop", "write stop in the log", "rename this and run the tests", "the tests run slower", "make the parser faster", "why is it slower now",
@@ -92,8 +92,8 @@ func TestNoCommandWithinASentence(t *testing.T) {
 	}
 }
 
-// A user's phrases are added; what means something already keeps its meaning and is
-// reported, and so is what no command is.
+// User phrases are added; phrases that already have a meaning keep it and are reported,
+// as are sections that are not commands.
 func TestGrammarOfAUser(t *testing.T) {
 	g := spoken.NewGrammar(`# My commands
 
@@ -140,7 +140,7 @@ func TestGrammarOfAUser(t *testing.T) {
 	}
 }
 
-// The beginning of a command is known, so that it does not interrupt.
+// The beginning of a command is recognised, so that it does not interrupt.
 func TestBeginningOfACommand(t *testing.T) {
 	for text, want := range map[string]bool{"go to": true, "please go": true, "run the": true, "explain": false, "slower": false, "go to the moon": false} {
 		if got := spoken.Default.Begins(text); got != want {
@@ -159,7 +159,8 @@ func TestNamesAreComparedAsPeopleSayThem(t *testing.T) {
 	}
 }
 
-// A mode, a model or the number of a session is a command; more words are dictation.
+// The name of a mode, a model or a session number forms a command; more words are
+// dictation.
 func TestCommandsThatNameAChoice(t *testing.T) {
 	for said, want := range map[string]spoken.Command{
 		"switch to auto edit mode": spoken.CommandSwitchMode, "wechsle in den Lesemodus": spoken.CommandSwitchMode, "プランモードにして": spoken.CommandSwitchMode,

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// shapes are the kinds of text whose lines or blocks are held back.
+// shapes are texts whose lines or blocks are held back.
 var shapes = map[string]string{
 	"prose":     "The test expects a value that the function never returns, so it fails. ",
 	"list":      "- first the scanner, then the parser\n1. and the rest of it\n",
@@ -17,7 +17,7 @@ var shapes = map[string]string{
 	"brackets":  "[a [b](c) and [d ",
 	"no blanks": "abcdefghij",
 	"wide":      "これはテストです",
-	// What no assistant writes, but what it may quote.
+	// Text that assistants do not write but may quote.
 	"open brackets":  "[",
 	"open links":     "[a](",
 	"open emphasis":  "_a*b",
@@ -29,8 +29,8 @@ var shapes = map[string]string{
 	"tagged bracket": "[`<*",
 }
 
-// inDeltas reads about size bytes of a shape in deltas of four bytes, and returns how
-// many bytes were looked at, each time that they were.
+// inDeltas reads about size bytes of a shape in deltas of four bytes, and returns the
+// number of bytes examined, repeats included.
 func inDeltas(name string, size int) (work int) {
 	text := strings.Repeat(shapes[name], size/len(shapes[name]))
 	if name == "code" {
@@ -45,7 +45,7 @@ func inDeltas(name string, size int) (work int) {
 	return work
 }
 
-// Ten times the text is ten times the work, and not a hundred times.
+// Ten times the text takes ten times the work, not a hundred times.
 func TestWorkIsLinear(t *testing.T) {
 	for name := range shapes {
 		short, long := inDeltas(name, 20_000), inDeltas(name, 200_000)
@@ -56,8 +56,8 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// BenchmarkChunkerBySize shows that the time for a byte does not depend on the length of the
-// answer, in deltas of four bytes.
+// BenchmarkChunkerBySize shows that the time per byte does not depend on the length of
+// the answer, in deltas of four bytes.
 func BenchmarkChunkerBySize(b *testing.B) {
 	for name := range shapes {
 		for _, kB := range []int{20, 82, 200} {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestMain has properties checked more often than rapid does by default: one
-// check takes microseconds here. The answers are the same each time, so that a
-// change is what turns a test red; make full draws others, with -rapid.seed=0.
+// TestMain runs more property checks than rapid's default, because a check takes
+// microseconds here. The seed is fixed, so that only a code change can fail a test; make
+// full uses random seeds, with -rapid.seed=0.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	set := map[string]bool{}

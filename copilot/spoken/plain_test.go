@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkPlain compares what is made of a text without the library to what the library
-// makes of it, and says whether it was.
+// checkPlain compares the fast path with the library, and reports whether the fast path
+// applied.
 func checkPlain(t interface{ Fatalf(string, ...any) }, src string) bool {
 	text, ok := english.plainInline([]byte(src))
 	if !ok {
@@ -25,13 +25,13 @@ func checkPlain(t interface{ Fatalf(string, ...any) }, src string) bool {
 	return true
 }
 
-// The fast way makes of a text what the library does, or leaves it to that.
+// The fast path produces the library's result or leaves the text to the library.
 func TestPropertyPlainInlineIsAsTheLibraryHasIt(t *testing.T) {
 	parts := []string{"word", "Word", " ", " ", " ", ", ", ". ", "(", ")", "**", "**", "*", "`", "``", "`a.b`", "`` x ` y ``", "` `", "[a](b)", "[a b](https://c.d/e_f)", "[a]", "[", "]", "(x)",
 		"_", "snake_case", "!", "![i](j)", "&", "& ", "&amp;", "<", "<br>", "~", "~~", "\\", "\\*", "\\[", "\\`", "~5", "< ", "<3", "<=", "*so* ", "**so** ", "\n", "日本", "é", ":", "1.", "https://a.b/c"}
 	taken := 0
 	rapid.Check(t, func(t *rapid.T) {
-		// A paragraph begins with a word: the blocks were sorted before.
+		// A paragraph starts with a word, because blocks were already split.
 		src := "A" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 12).Draw(t, "parts"), "")
 		if strings.Contains(src, "\n") && strings.Contains(strings.ReplaceAll(src, "\n", " \n "), " \n  \n ") {
 			return // two paragraphs
@@ -45,7 +45,7 @@ func TestPropertyPlainInlineIsAsTheLibraryHasIt(t *testing.T) {
 	}
 }
 
-// A good part of the lines of answers, which are of odd shapes, takes the fast way.
+// The fast path handles a good part of the lines of the (unusual) test answers.
 func TestPlainInlineOfAnswers(t *testing.T) {
 	files, err := filepath.Glob("testdata/answers/*.txtar")
 	if err != nil || len(files) == 0 {

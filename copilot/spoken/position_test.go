@@ -11,19 +11,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// rewritten are pieces of answers that are not spoken as they are written.
+// rewritten are pieces of answers whose spoken form differs from the text.
 var rewritten = []string{
 	"`parseConfigV2`", "`internal/parser.go:42`", "v1.2.3", "10 km/h", "3.5 GB", "**very** ", "[the page](https://example.com/a/b?c=d)", "https://example.com/x",
 	"`f(x) != nil`", "->", "50 %", "$12", "😀", "*really*", "#42", "2026-11-24", "`a_b_c`", "e.g.", "1,234", "C++", "~5",
 }
 
-// Every spoken character maps to the source: in order, within the segment, exactly where a
-// word is spoken as it is written, and between the words around it where it is not.
+// Every spoken character maps to the source: in order, within the segment, exactly if the
+// word is spoken as written, and otherwise between its neighbours.
 func TestSpokenCharactersMapToTheSource(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var answer strings.Builder
 		for i := range rapid.IntRange(1, 60).Draw(t, "words") {
-			word := fmt.Sprintf("%cord%s", 'a'+rune(i%26), strings.Repeat("x", i/26)) // each once
+			word := fmt.Sprintf("%cord%s", 'a'+rune(i%26), strings.Repeat("x", i/26)) // unique
 			answer.WriteString(word)
 			if rapid.IntRange(0, 3).Draw(t, "rewritten") == 0 {
 				answer.WriteString(" " + rapid.SampledFrom(rewritten).Draw(t, "piece"))
@@ -72,7 +72,7 @@ func checkPositions(t failing, source, text string) {
 	}
 }
 
-// find is where a whole word is in a text, in characters; -1 for none.
+// find returns the position of a whole word in a text, in characters, or -1.
 func find(text, word string) int {
 	for from := 0; ; {
 		at := strings.Index(text[from:], word)
@@ -90,7 +90,7 @@ func find(text, word string) int {
 func TestPositionsOfRealAnswers(t *testing.T) {
 	for _, c := range []struct {
 		source, text string
-		word, at     string // a place in the text, and the one in the source that it maps to
+		word, at     string // a position in the text, and the source position that it maps to
 	}{
 		{"See `internal/parser.go:42` for it.", "See internal slash parser dot go line 42 for it.", "parser", "parser"},
 		{"See `internal/parser.go:42` for it.", "See internal slash parser dot go line 42 for it.", "for it", "for it"},

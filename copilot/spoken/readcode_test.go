@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestReadCode: a block is named, left out or read aloud, and the segments cover
-// the whole answer each time.
+// TestReadCode: a block is announced, left out or read aloud, and the segments cover the
+// whole answer in each mode.
 func TestReadCode(t *testing.T) {
 	const answer = "Close it first:\n\n```go\ndefer f.Close()\nx := readAll(f)\n```\n\nThen run the tests.\n"
 	for _, tt := range []struct {
@@ -40,7 +40,7 @@ func TestReadCode(t *testing.T) {
 	}
 }
 
-// TestReadCodeIsBounded: of a long block the end is named.
+// TestReadCodeIsBounded: the end of a long block is announced.
 func TestReadCodeIsBounded(t *testing.T) {
 	c := New(Options{Code: ReadCodeFull})
 	answer := "```\n" + strings.Repeat("some words in a line\n", 200) + strings.Repeat("x", 3000) + "\n```\n"

@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// What the properties and the fuzzer found, one example each. The names say what
-// went wrong before.
+// Failures found by the properties and the fuzzer, one example each. The names describe
+// the bugs.
 func TestRegressions(t *testing.T) {
 	short := spoken.Options{MaxChars: 40, FirstMinChars: 1000}
 	words := strings.Repeat("word ", 7) // 35 characters
@@ -81,8 +81,8 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// emitted returns how many runes of text a chunker wants to see before the first
-// segment, 0 if only Flush gives it.
+// emitted returns how many runes of text a chunker needs before the first segment, or 0
+// if only Flush returns it.
 func emitted(o spoken.Options, text string) int {
 	c, n := spoken.New(o), 0
 	for _, r := range text {
@@ -94,9 +94,9 @@ func emitted(o spoken.Options, text string) int {
 	return 0
 }
 
-// How long the first words wait, in characters: to the end of the sentence, to a
-// clause from FirstMinChars on, and without either to MaxChars. What only seems to
-// open a code span or link is given its own time, and no more.
+// The wait for the first words, in characters: to the end of the sentence, to a clause
+// from FirstMinChars on, or else to MaxChars. An apparent code span or link extends the
+// wait by its own limit only.
 func TestFirstWordsWait(t *testing.T) {
 	long := strings.Repeat("word ", 400)
 	for _, tt := range []struct {
@@ -119,8 +119,8 @@ func TestFirstWordsWait(t *testing.T) {
 	}
 }
 
-// Text that offers no blank is cut between words as well as that can be told, and
-// never in a path; and a text that is no text at all is cut all the same.
+// Text without blanks is cut between words as far as they can be detected, and never in a
+// path; text that is not language is cut all the same.
 func TestTextWithoutBlanks(t *testing.T) {
 	o := spoken.Options{MaxChars: 60}
 	japanese := strings.Repeat("この関数は値を返しますのでテストで確認して", 20)
@@ -148,8 +148,7 @@ func TestTextWithoutBlanks(t *testing.T) {
 	}
 }
 
-// In Japanese a word of several ideographs stays whole, also where there is no
-// better place to cut.
+// A Japanese word of several ideographs stays whole, even without a better place to cut.
 func TestIdeographsOfOneWordStay(t *testing.T) {
 	text := strings.Repeat("関数値の返却テスト確認", 20)
 	for _, s := range chunk(spoken.Options{MaxChars: 60}, text) {
@@ -164,8 +163,7 @@ func TestIdeographsOfOneWordStay(t *testing.T) {
 	}
 }
 
-// Code is given more time to close than a label: up to 2*MaxChars runes it is
-// never divided.
+// Code gets more time to close than a label: up to 2*MaxChars runes it is never divided.
 func TestALongCodeSpanStays(t *testing.T) {
 	code := "`" + strings.Repeat("A b. ", 18) + "x`" // 93 characters
 	text := "Use " + code + " here. And so on."
@@ -177,7 +175,7 @@ func TestALongCodeSpanStays(t *testing.T) {
 	}
 }
 
-// Brackets that were given up together hold nothing back a second time.
+// Brackets that were given up together do not delay speech a second time.
 func TestBracketsAreGivenUpOnce(t *testing.T) {
 	text := "The first [ is in here. The second [ is in there. The third one is too. " + strings.Repeat("word ", 50)
 	c := spoken.New(spoken.Options{})
@@ -187,8 +185,8 @@ func TestBracketsAreGivenUpOnce(t *testing.T) {
 	}
 }
 
-// A code span that was given up since it was too long still ends with its
-// backtick: what follows is no code.
+// A code span that was given up because of its length still ends at its backtick: the
+// text after it is not code.
 func TestALongCodeSpanEnds(t *testing.T) {
 	text := "Use `" + strings.Repeat("abc, ", 200) + "` here. The second one is there. The third one, `it`, too.\n"
 	got := texts(chunk(spoken.Options{}, text))

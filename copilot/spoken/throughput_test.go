@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// allAnswers are the answers of testdata, one after the other, size bytes of them.
+// allAnswers concatenates the answers of testdata, repeated to size bytes.
 func allAnswers(b *testing.B, size int) string {
 	b.Helper()
 	files, err := filepath.Glob("testdata/answers/*.txtar")
@@ -35,9 +35,10 @@ func allAnswers(b *testing.B, size int) string {
 	return all.String()[:size]
 }
 
-// BenchmarkRendering is how fast answers become words: whole, in deltas of a token, and
-// for what no assistant writes. The last rows are the Markdown library: once over the
-// whole, and again for each delta, as it would have to be without an incremental parser.
+// BenchmarkRendering measures the rendering of answers: whole, in deltas of a token, and
+// for pathological text. The last rows are the Markdown library: once for the whole
+// answer, and again for each delta, as an approach without an incremental parser would
+// need.
 func BenchmarkRendering(b *testing.B) {
 	const size = 100_000
 	hostile := map[string]string{"brackets": "[", "links": "[a](", "backticks": "` `` ``` ", "emphasis": "_a*b", "quotes": ">"}

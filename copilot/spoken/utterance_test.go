@@ -83,7 +83,7 @@ func TestClassifyListening(t *testing.T) {
 	}
 }
 
-// Case, punctuation and politeness never change what was meant.
+// Case, punctuation and politeness never change the meaning.
 func FuzzClassify(f *testing.F) {
 	for _, s := range []string{"stop", "say that again", "mm-hm", "stop the server", "[noise]", "don’t", "no, wait"} {
 		f.Add(s)
@@ -95,7 +95,7 @@ func FuzzClassify(f *testing.F) {
 		}
 		for _, r := range text {
 			if r > 127 || strings.ContainsRune("[]()<>*", r) {
-				return // other scripts fold in their own ways, brackets hide words
+				return // other scripts have different case folding, and brackets hide words
 			}
 		}
 		for _, same := range []string{strings.ToUpper(text), "  " + text + " . ", strings.ReplaceAll(text, " ", ", ")} {

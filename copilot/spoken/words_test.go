@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// What is written in another way than it is said, in each language.
+// Text whose spoken form differs from its written form, in each language.
 func TestWrittenWords(t *testing.T) {
 	for _, c := range []struct{ locale, source, want string }{
 		{"en", "It uses 1 MB, then 12.5 MB.", "It uses 1 megabyte, then 12.5 megabytes."},
@@ -27,7 +27,7 @@ func TestWrittenWords(t *testing.T) {
 	}
 }
 
-// A diff is told by what it changes, in each language.
+// A diff is summarised by its changes, in each language.
 func TestDiffsByWhatChanged(t *testing.T) {
 	const diff = "```diff\n--- a/src/main.go\n+++ b/src/main.go\n@@ -1 +1,2 @@\n-old\n+new\n+more\n same\n```\n"
 	for locale, want := range map[string]string{
