@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// write makes the files of a folder.
+// write creates the files of a folder.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -103,7 +103,7 @@ func TestCollectIsBounded(t *testing.T) {
 	}
 }
 
-// A link could lead out of the workspace, or to a device.
+// A symbolic link could lead outside the workspace or to a device.
 func TestLinksAreNotFollowed(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, outside, map[string]string{"secret.go": "package x\n\nfunc outsideName() {}\n"})

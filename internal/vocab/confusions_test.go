@@ -8,12 +8,11 @@ import (
 	"testing"
 )
 
-// tuning are the sets that parameters are chosen by.
+// tuning lists the sets that the parameters are fitted to.
 var tuning = []string{"tune", "tune2", "tune3"}
 
-// confusions counts which sounds were heard for which, over the places where other
-// words were heard than were said. A sound that is lost or comes from nowhere is
-// paired with '-'.
+// confusions counts which sounds were heard for which, where the heard words differ from
+// the spoken ones. A missed or inserted sound is paired with '-'.
 type confusions map[[2]byte]float64
 
 // count aligns two sounds by the costs of a table.
@@ -49,7 +48,7 @@ func (c confusions) count(a, b string, cost func(a, b byte) float64) {
 	}
 }
 
-// prior is a cost before anything was learned.
+// prior is the cost of a pair without data.
 func prior(a, b byte) float64 {
 	vowels := class['a']
 	av, bv := class[a] == vowels, class[b] == vowels
@@ -70,10 +69,10 @@ func prior(a, b byte) float64 {
 	return 4.5
 }
 
-// pseudo is how many pairs the prior counts for, a sound.
+// pseudo is the weight of the prior, in pairs per sound.
 const pseudo = 40
 
-// learned are the costs that the counts speak for.
+// learned returns the costs that follow from the counts.
 func (c confusions) learned() map[[2]byte]float64 {
 	total, sum := map[byte]float64{}, 0.0
 	for p, n := range c {
@@ -82,7 +81,7 @@ func (c confusions) learned() map[[2]byte]float64 {
 			sum += n
 		}
 	}
-	// joint is how likely a pair is, mixed with the prior.
+	// joint is the probability of a pair, smoothed with the prior.
 	joint := func(a, b byte) float64 {
 		norm := math.Exp(-prior(a, '-'))
 		for i := range len(soundLetters) {
@@ -106,7 +105,7 @@ func (c confusions) learned() map[[2]byte]float64 {
 	return out
 }
 
-// segments are the sounds of what was said and heard, where the words differ.
+// segments returns the sounds of the spoken and heard words where they differ.
 func segments(list []recording) (out [][2]string) {
 	sounds := func(words []string) (s string) {
 		for _, w := range heard(strings.Join(words, " ")) {
@@ -124,7 +123,7 @@ func segments(list []recording) (out [][2]string) {
 	return out
 }
 
-// learnConfusions aligns, counts and learns in turns.
+// learnConfusions alternates between aligning and learning.
 func learnConfusions(list [][2]string) map[[2]byte]float64 {
 	var costs map[[2]byte]float64
 	for range 6 {
@@ -153,7 +152,7 @@ func formatConfusions(costs map[[2]byte]float64) string {
 	return strings.Join(lines, "")
 }
 
-// BenchmarkConfusions prints confusions.txt as the sets tune speak for it.
+// BenchmarkConfusions prints confusions.txt as learned from the tuning sets.
 func BenchmarkConfusions(b *testing.B) {
 	var list [][2]string
 	for _, set := range tuning {

@@ -48,7 +48,7 @@ func TestOrdinaryWordsStay(t *testing.T) {
 		"stop", "yes", "no", "no go ahead then please", "次のステップは何ですか",
 	} {
 		got, changes := v.Correct(heard)
-		if heard == "no go ahead then please" { // the user's own replacement holds always
+		if heard == "no go ahead then please" { // the user's own replacement always applies
 			if got != "Nogo ahead then please" {
 				t.Errorf("a replacement of the user's gave %q", got)
 			}
@@ -75,7 +75,7 @@ func TestWordsOfNames(t *testing.T) {
 	}
 }
 
-// TestChangesSayWhatChanged, for any text: what is not in a change stays as it is.
+// TestChangesSayWhatChanged, for any text: text outside of the changes stays as it is.
 func TestChangesSayWhatChanged(t *testing.T) {
 	v := workspace()
 	pieces := []string{"parse", "config", "v", "two", "main", "dot", "go", "cube", "cuttle", "the", "function", "user", "i", "d", "é", "、", "K8s", "can't", "\t", "x"}
@@ -114,7 +114,7 @@ func TestSoundsAreKnown(t *testing.T) {
 	}
 }
 
-// The cost of an alignment with a bound is that without one, or more than the bound.
+// The bounded alignment cost equals the unbounded one, or exceeds the bound.
 func TestDistanceIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		of := rapid.StringOfN(rapid.SampledFrom([]rune(soundLetters)), 0, 12, -1)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// example is a match, and 1 where its name was said.
+// example is a match with its label: 1 if its name was said.
 type example struct {
 	features features
 	said     float64
@@ -51,19 +51,19 @@ func examples(list []judged) (out []example) {
 	return out
 }
 
-// The shape of the trees, and how they learn.
+// Hyperparameters of the trees.
 const (
 	numTrees  = 80
 	depth     = 3
 	rate      = 0.15
-	bins      = 32 // values of a feature that are told apart
+	bins      = 32 // distinguished values of a feature
 	shrink    = 5.0
 	leastGain = 0.5
 	leastLeaf = 3.0 // sum of the second derivatives
 )
 
-// boosting fits trees one after the other, each to what those before it leave: gradient
-// boosting of the logistic loss, with second derivatives.
+// boosting fits each tree to the residual of the previous ones: gradient boosting of the
+// logistic loss, with second derivatives.
 type boosting struct {
 	list []example
 	bin  [][numFeatures]uint8 // of the examples
@@ -97,7 +97,7 @@ func fit(list []example) (out []tree) {
 	return out
 }
 
-// divide puts the values of a feature into bins with about as many examples each.
+// divide sorts the values of a feature into bins of about equal size.
 func (b *boosting) divide(f int) {
 	var values []float64
 	for _, e := range b.list {
@@ -118,7 +118,7 @@ func (b *boosting) divide(f int) {
 	}
 }
 
-// grow makes a tree of some of the examples.
+// grow fits a tree to a subset of the examples.
 func (b *boosting) grow(some []int, depth int) tree {
 	g, h := 0.0, 0.0
 	for _, i := range some {
@@ -165,7 +165,7 @@ func (t tree) String() string {
 	return fmt.Sprintf("%d<%.4g %v %v", t.feature, t.value, t.branches[0], t.branches[1])
 }
 
-// corrections measures trees that are as sure as they have to be.
+// corrections measures trees with a given threshold.
 func corrections(list []judged, by []tree, sure float64) figures {
 	at := 0
 	var recordings []recording
@@ -189,8 +189,8 @@ func corrections(list []judged, by []tree, sure float64) figures {
 	}, recordings)
 }
 
-// BenchmarkTrees prints what trees of the other tuning sets make of each tuning set, by
-// how sure they have to be, and then trees.txt: the trees of all tuning sets.
+// BenchmarkTrees cross-validates: it prints how trees of the other tuning sets perform on
+// each tuning set, by threshold, and then trees.txt, fitted to all tuning sets.
 func BenchmarkTrees(b *testing.B) {
 	sets := map[string][][]judged{}
 	for _, set := range tuning {

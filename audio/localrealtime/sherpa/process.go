@@ -117,7 +117,7 @@ func (c *child) epitaph(cfg EngineConfig, name string, status error) error {
 		return fmt.Errorf("the speech engine of %s has ended (%v); it starts again with the next sentence", name, status)
 	default:
 	}
-	words := c.words.said()
+	words := shorten(c.words.said())
 	for _, m := range cfg.Models {
 		words = strings.ReplaceAll(words, m.dir+string(os.PathSeparator), "")
 	}
@@ -262,6 +262,16 @@ func (s *stream) cancel() {
 	if open && !s.child.isDead() {
 		_ = s.send(frameCancel, nil) // a child that exited has dropped it
 	}
+}
+
+// maxReason bounds the reason of a failure, in characters: an exception may quote the model.
+const maxReason = 300
+
+func shorten(text string) string {
+	if r := []rune(text); len(r) > maxReason {
+		return string(r[:maxReason]) + "…"
+	}
+	return text
 }
 
 // lastWords keeps the tail of the child's stderr.
