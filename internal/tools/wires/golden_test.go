@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// recorded is a journal with a line for each event: "EVENT DATA EFFECTS".
+// recorded builds a journal from lines of the form "EVENT DATA EFFECTS".
 func recorded(lines ...string) *journal.Journal {
 	j := &journal.Journal{}
 	for _, l := range lines {
@@ -30,8 +30,8 @@ func to(state string, turn int, cause string) string {
 	return fmt.Sprintf(`timer {} [{"PublishState":{"to":%q,"turn":%d,"cause":%q}}]`, state, turn, cause)
 }
 
-// What depends on the machine leaves no trace: how long the states before an answer last,
-// pauses in it, and interruptions that were none.
+// Machine-dependent details are dropped: how long the states before an answer last,
+// pauses within it, and false interruptions.
 func TestAConversationIsItsStatesAndTurns(t *testing.T) {
 	c, err := read(recorded(
 		to("Listening", 0, "audio.ready"),
@@ -52,7 +52,7 @@ func TestAConversationIsItsStatesAndTurns(t *testing.T) {
 	}
 }
 
-// Each violation is found.
+// Each violation is detected.
 func TestOnceFindsWhatHappenedTwice(t *testing.T) {
 	ask := `stt.final {} [{"SendCopilot":{"request":1,"utterance":1}}]`
 	end := `copilot.done {"request":1} []`
@@ -80,8 +80,7 @@ func TestOnceFindsWhatHappenedTwice(t *testing.T) {
 	}
 }
 
-// Each wire has a golden conversation, and it is the same one: the core does not depend on
-// the wire.
+// All wires share one golden conversation, because the core does not depend on the wire.
 func TestTheGoldenConversationsAreOne(t *testing.T) {
 	var first []byte
 	var names []string
@@ -106,7 +105,7 @@ func TestTheGoldenConversationsAreOne(t *testing.T) {
 	}
 }
 
-// The scripted endpoint answers the first question at length.
+// The scripted endpoint gives a long answer to the first question.
 func TestChat(t *testing.T) {
 	for _, c := range []struct {
 		body, want string
