@@ -128,8 +128,8 @@ const ARMED = 600;
 const ARIA = 5000;
 
 /**
- * What a screen reader finds, against the file that is committed. With
- * AGENTVOICE_E2E_ARIA=write the files are written instead.
+ * Compares the accessibility tree with the committed file. AGENTVOICE_E2E_ARIA=write writes
+ * the files instead.
  */
 async function checkAria(w: World, name: string): Promise<string[]> {
   const found = async (): Promise<string> => (await w.panel.frame.locator('body').ariaSnapshot()).replace(/\d{1,2}:\d{2}( [AP]M)?/g, 'TIME') + '\n';
@@ -152,8 +152,8 @@ async function checkAria(w: World, name: string): Promise<string[]> {
 }
 
 /**
- * From each transition to the frame that shows its label, or the label of a later
- * one where the next came before a frame could be painted.
+ * The delay from each transition to the frame that shows its label, or a later label if the
+ * next transition came before a frame was painted.
  */
 export function latencies(states: readonly Passed[], shown: readonly Shown[]): number[] {
   const found: number[] = [];

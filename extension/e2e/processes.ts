@@ -10,8 +10,8 @@ export interface Daemon {
 }
 
 /**
- * The daemons that serve an editor and have marker in their environment. Each
- * process is looked at once; one that ends meanwhile is none.
+ * The daemons that serve an editor and have marker in their environment. Each process is
+ * examined once; processes that exit meanwhile are skipped.
  */
 export function daemons(marker: string): Daemon[] {
   const found: Daemon[] = [];

@@ -53,8 +53,8 @@ export class Stage {
   }
 
   /**
-   * Lets some time pass, but not while the daemon awaits an answer, or the panel what
-   * came before: deadlines and heartbeats are of the same time, and would be missed.
+   * Advances some time, but not while the daemon awaits an answer or the panel lags behind:
+   * deadlines and heartbeats use the same time, and would expire.
    */
   async advance(): Promise<void> {
     await this.settled();

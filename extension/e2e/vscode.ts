@@ -13,8 +13,8 @@ const entry = join(paths.vscodeHome, 'code-server', 'out', 'node', 'entry.js');
 const node = join(paths.vscodeHome, 'node', 'bin', 'node');
 
 /**
- * What a browser needs that a desktop does not: without the first, an extension
- * of the kind "ui" has nowhere to run and is silently not loaded.
+ * Settings that a browser needs and a desktop does not: without the first, an extension of
+ * kind "ui" has no host to run in and is silently not loaded.
  */
 const userSettings = {
   'remote.extensionKind': { 'agentvoice.agent-voice': ['workspace'] },

@@ -22,8 +22,8 @@ const EXTENSION = 'agentvoice.agent-voice';
 const FAKE = 'agentvoice-test.fake-copilot';
 
 /**
- * The settings that all scenarios begin with. AGENTVOICE_E2E_SETTINGS adds to them,
- * as JSON: to look into something by hand.
+ * The common settings of all scenarios. For manual experiments, AGENTVOICE_E2E_SETTINGS adds
+ * settings as JSON.
  */
 export const settings: Readonly<Record<string, unknown>> = {
   // Tones would count as speech at the speaker.
@@ -111,8 +111,8 @@ export class World {
   }
 
   /**
-   * Starts a conversation by the button, and waits for a label. The editor asks for
-   * consent again where its window was closed before it had written it down.
+   * Starts a conversation with the button, and waits for a label. The editor asks for consent
+   * again if its window was closed before it had saved the consent.
    */
   async start(label = 'Listening'): Promise<void> {
     await this.panel.button('start').click();
