@@ -1,6 +1,6 @@
-// Package acp is the adapter for coding agents that speak the Agent Client
-// Protocol: the agent is a child process, and JSON-RPC runs over its standard
-// input and output, one message a line.
+// Package acp is the adapter for coding agents that speak the Agent Client Protocol: the
+// agent is a child process, and JSON-RPC runs over its standard input and output, one
+// message per line.
 //
 // # Model
 //
