@@ -71,8 +71,8 @@ func TestPropertySizesDoNotChangeTheWords(t *testing.T) {
 	})
 }
 
-// An answer can end anywhere: what was pushed before is what would have come
-// anyway, the rest comes with Flush, and the next answer restarts.
+// An answer can end anywhere: earlier segments are unaffected, Flush returns the rest,
+// and positions restart with the next answer.
 func TestPropertyFlushAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyAnswer(false).Draw(t, "answer")

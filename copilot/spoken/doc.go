@@ -32,23 +32,22 @@
 //
 // # Invariants
 //
-//   - The ranges [Start, End) of all segments up to and including Flush's tile
-//     the source: in order, without gap or overlap. So a position in the speech
-//     can always be traced to a position in the text.
-//   - Only the last segment of Flush can have an empty Text (a trailing blank
-//     line, say): there is nothing to speak, the range is still accounted for.
-//   - A number, abbreviation, path, URL, version, code span, link, code block or
-//     table is never divided: also not "No. 5", "z. B.", "1 000", or code that holds
-//     full stops. Nor is a character and its combining marks.
-//   - A segment of text covers at most MaxChars runes or, if that is more, a third of
-//     it and the longest of those it must not divide, plus the marks and blanks around
-//     it; in no case more than 4096 (or four times MaxChars). The text of a code block
-//     or table is a sentence or a few.
-//   - What is held back has the same bound, and so has the wait for the first words;
-//     a backtick or bracket that nothing closes holds back 2*MaxChars or MaxChars
-//     runes more, or its paragraph. After that it is plain text. Only code blocks and
-//     tables are waited for to their end.
-//   - [Align] maps each character of a segment's text to its source: in order, and exactly
-//     where a word is spoken as it is written.
-//   - Sizes do not change the words: segments of any size speak the same in all.
+//   - The ranges [Start, End) of all segments up to and including Flush's tile the source:
+//     in order, without gap or overlap. So every position in the speech can be traced to a
+//     position in the text.
+//   - Only the last segment of Flush can have an empty Text (for example a trailing blank
+//     line): there is nothing to speak, but the range is still covered.
+//   - A number, abbreviation, path, URL, version, code span, link, code block or table is
+//     never divided, including "No. 5", "z. B.", "1 000", and code that contains full stops.
+//     Neither is a character and its combining marks.
+//   - A segment of text covers at most MaxChars runes or, if that is more, a third of it
+//     plus its longest indivisible piece, plus the adjacent markers and blanks; never more
+//     than 4096 (or four times MaxChars). A code block or table is spoken in a few sentences.
+//   - The text held back has the same bound, and so has the latency of the first words. An
+//     unclosed backtick or bracket holds back 2*MaxChars or MaxChars more runes, at most its
+//     paragraph; then it counts as plain text. Only code blocks and tables are held back to
+//     their end.
+//   - [Align] maps each character of a segment's text to its source, in order, and exactly
+//     where a word is spoken as written.
+//   - The segment size does not change the words that are spoken.
 package spoken

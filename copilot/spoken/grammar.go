@@ -191,10 +191,10 @@ func NewGrammar(files ...string) *Grammar {
 // Problems returns the phrases of the user's files that have no effect.
 func (g *Grammar) Problems() []Problem { return g.problems }
 
-// bullet begins a line of phrases.
+// bulletLine matches a line of phrases.
 var bulletLine = regexp.MustCompile(`^\s*[-*+]\s+(.*)$`)
 
-// section is a part of a grammar: its heading, its first paragraph and its phrases.
+// section is a section of a grammar: its heading, its first paragraph and its phrases.
 type section struct {
 	name, does string
 	phrases    []string
@@ -240,7 +240,8 @@ func (g *Grammar) problem(s section, phrase, why string) {
 	g.problems = append(g.problems, Problem{Section: s.name, Phrase: phrase, Why: why})
 }
 
-// words are a phrase as it is compared, with its slot kept apart.
+// phraseWords returns the normalised words of a phrase before and after its slot, and the
+// slot.
 func phraseWords(phrase string) (before, after []string, slot string) {
 	for _, slot := range []string{"{number}", "{name}"} {
 		if b, a, found := strings.Cut(phrase, slot); found {
@@ -315,8 +316,8 @@ func (g *Grammar) begin(words []string) {
 	}
 }
 
-// glued is the text of a phrase beside a slot: with a blank between them, but in a
-// script that has none, and behind a name that it is part of ("{name}modus").
+// glued returns the text of a phrase next to a slot. It adds a blank between them, except
+// in a script without blanks and for a suffix of the name ("{name}modus").
 func glued(text, words string, before bool) string {
 	blank := strings.ContainsAny(text, " \t") || before && words != "" && isLatin(rune(words[0]))
 	switch {

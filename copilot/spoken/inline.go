@@ -125,7 +125,7 @@ func (l *language) speakNode(b *strings.Builder, n ast.Node, src []byte) ast.Wal
 	return ast.WalkContinue
 }
 
-// A tag that HTML does not have is a placeholder, or the parameter of a type.
+// An unknown HTML tag is a placeholder or a type parameter.
 var (
 	tag      = regexp.MustCompile(`^<([A-Za-z][\w-]*)>$`)
 	htmlTags = set("a abbr b big blockquote body br center cite code col dd del details dfn div dl dt em font footer form h1 h2 h3 h4 h5 h6 head header hr html i img input ins kbd li link main mark nav ol p picture pre q s samp script section small span strike strong style sub summary sup svg table tbody td tfoot th thead title tr tt u ul var video wbr")
@@ -204,7 +204,7 @@ func (l *language) clean(s string) string {
 		return s
 	}
 	out := make([]byte, 0, len(s))
-	blank, dropped := false, false // owed blank; a symbol was dropped just before
+	blank, dropped := false, false // a pending blank; the previous symbol was dropped
 	prev := ' '
 	for i, size := 0, 0; i < len(s); i += size {
 		r := rune(s[i])
@@ -241,7 +241,7 @@ func isClean(s string) bool {
 		switch c := s[i]; {
 		case 'a' <= c && c <= 'z':
 		case c == ' ':
-			if s[i+1] == ' ' { // it is not the last one
+			if s[i+1] == ' ' { // it is not at the end
 				return false
 			}
 		case c <= ' ', c >= 0x7f, c == '*', c == '_', c == '~', c == '`':

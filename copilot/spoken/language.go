@@ -20,22 +20,22 @@ type language struct {
 
 	block      func(lang string, lines int) string
 	table      func(rows int, columns []string) string
-	code       string // for a code span too long to speak
+	code       string // replaces a code span too long to speak
 	image      string
 	todo, done string
 	at, dot    string
-	formula    string            // one too long to speak
+	formula    string            // replaces a formula too long to speak
 	power      string            // between a base and its exponent
 	of         string            // before the parameter of a type
-	marks      map[string]string // pictures that a cell of a table holds
-	line       string            // before the number of a line
-	bare       map[string]string // code spans that hold no word
+	marks      map[string]string // spoken forms of pictures in table cells
+	line       string            // before a line number
+	bare       map[string]string // spoken forms of code spans without words
 	to         string            // for an arrow
 
 	diff    func(files []string, added, removed int) string
-	units   map[string]unit // behind a number
-	signs   map[rune]string // that stand for words
-	version string          // before the number of one
+	units   map[string]unit // after a number
+	signs   map[rune]string // spoken forms of signs
+	version string          // before a version number
 	number  string          // for #
 }
 

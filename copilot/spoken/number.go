@@ -56,7 +56,7 @@ func numberOf(text string) (n float64, ok bool) {
 }
 
 func wholeNumber(text string) (n float64, ok bool) {
-	total, section, unit := 0.0, 0.0, -1.0 // millions aside: thousands, hundreds, and what is less; -1 for nothing yet
+	total, section, unit := 0.0, 0.0, -1.0 // below a million: thousands, hundreds, and the rest; -1 for nothing yet
 	for _, w := range numerals(text) {
 		if (w == "and" || w == "und") && ok {
 			continue
@@ -82,7 +82,7 @@ func wholeNumber(text string) (n float64, ok bool) {
 			switch {
 			case unit < 0:
 				unit = v
-			case unit >= 20 && math.Mod(unit, 10) == 0 && v < 10: // "forty two", and not "four two"
+			case unit >= 20 && math.Mod(unit, 10) == 0 && v < 10: // "forty two", but not "four two"
 				unit += v
 			default:
 				return 0, false

@@ -21,7 +21,7 @@ const (
 // minutes, and below the request limit of hosted voices. The rest is announced.
 const maxReadCode = 1500
 
-// renderCode returns what to speak for a block of code.
+// renderCode returns the spoken text of a code block.
 func (c *Chunker) renderCode(src []byte) string {
 	if len(bytes.TrimSpace(src)) == 0 {
 		return ""

@@ -120,7 +120,7 @@ func checkMarks(yes, no string) map[string]string {
 	return map[string]string{"✅": yes, "✔": yes, "✓": yes, "☑": yes, "❌": no, "✗": no, "✘": no, "✖": no}
 }
 
-// joinRows reads rows one by one, each cell with the name of its column.
+// joinRows reads rows one by one, each cell with its column name.
 func joinRows(rows [][]string, columns []string) string {
 	var out []string
 	for _, row := range rows {

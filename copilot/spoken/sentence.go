@@ -168,7 +168,7 @@ func (s *scanner) wideWord(r rune, at int) {
 }
 
 func isWideLetter(r rune) bool {
-	const first = 0x2e80 // there are none before the radicals
+	const first = 0x2e80 // the CJK radicals are the first
 	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
@@ -264,7 +264,7 @@ func (c *Chunker) track(r rune, at int) {
 	}
 }
 
-// endTicks takes a run of n backticks that ends before position at.
+// endTicks handles a run of n backticks that ends before position at.
 func (c *Chunker) endTicks(n, at int) {
 	s := &c.scan
 	switch {
@@ -294,7 +294,7 @@ func (c *Chunker) open(at, n int) {
 
 func (s *scanner) inSpan() bool { return s.ticks > 0 || len(s.brackets) > 0 || s.dest }
 
-// unclosed is inSpan at the end of a block, where a run of backticks ends too.
+// unclosed is inSpan at the end of a block, where a run of backticks ends, too.
 func (s *scanner) unclosed() bool {
 	return s.ticks > 0 && s.ticks != s.tickRun || len(s.brackets) > 0 || s.dest
 }
@@ -370,11 +370,11 @@ func isWideClause(r rune) bool {
 // isGlue reports whether r is a non-breaking space.
 func isGlue(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
 
-// extends reports whether r is one character with the rune before it: a
-// combining mark, a variation selector, a joiner.
+// extends reports whether r belongs to the same character as the rune before it: a
+// combining mark, a variation selector or a joiner.
 func extends(r rune) bool { return unicode.IsMark(r) || r == '\u200c' || r == '\u200d' }
 
-// wordBefore returns the word that text ends with, without opening marks.
+// wordBefore returns the word at the end of text, without opening marks.
 func wordBefore(text []byte) string {
 	i := bytes.LastIndexFunc(text, unicode.IsSpace)
 	return string(bytes.TrimLeft(text[i+1:], "\"'*_~([{<>“‘«"))

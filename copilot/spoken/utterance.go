@@ -78,8 +78,8 @@ var decimal = regexp.MustCompile(`([0-9０-９])[.,．]([0-9０-９])`)
 // or a breath.
 var particles = map[string]bool{"the": true, "an": true, "and": true, "but": true, "of": true}
 
-// wordsOf returns the words in lower case without punctuation; apostrophes are
-// dropped ("don't" is dont), hyphens part words.
+// wordsOf returns the words in lower case without punctuation. Apostrophes are dropped
+// ("don't" becomes dont), and hyphens separate words.
 func wordsOf(text string) []string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -245,7 +245,7 @@ func (g *Grammar) match(words []string, slot string, take func(c Command, rest s
 	}
 }
 
-// strip takes fillers and politeness off both ends.
+// strip removes fillers and politeness from both ends.
 func (g *Grammar) strip(words []string) []string {
 	for {
 		before := len(words)
