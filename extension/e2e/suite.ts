@@ -1,5 +1,5 @@
-// The end-to-end suite, in the order in which it runs. Start it by `make e2e`. The
-// Chat view is last, since it stays open in the windows after it.
+// The end-to-end suite, in execution order. Start it with `make e2e`. The Chat view is
+// last, because it stays open in later windows.
 //
 // | Part       | Daemon                         | Voice                      | Copilot                    |
 // | ---------- | ------------------------------ | -------------------------- | -------------------------  |
@@ -34,7 +34,7 @@ import { theWorld } from './world.ts';
 
 const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, reader, localVoice, chat };
 
-// AGENTVOICE_E2E_PARTS names those that are wanted; install comes first in any case.
+// AGENTVOICE_E2E_PARTS selects parts; install always runs first.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);
 for (const [name, part] of Object.entries(parts)) {
   if (name === 'install' || wanted === undefined || wanted.includes(name)) {

@@ -163,9 +163,9 @@ export class Editor {
   }
 
   /**
-   * Waits until a state was entered for the nth time, and everything that the
-   * daemon says before it waits for this editor again is here: it reads the
-   * request only then.
+   * Waits until a state was entered for the nth time, and everything that the daemon sent
+   * before it next waits for this editor has arrived. The daemon reads the request only
+   * then.
    */
   async settledIn(state: State, times = 1): Promise<void> {
     await this.entered(state, times);
