@@ -30,7 +30,7 @@ type scanner struct {
 	clause int  // after the last clause boundary
 	blank  int  // after the last blank
 	wide   int  // between words of a script without blanks, as far as detectable
-	glued  int  // after a non-breaking position: a blank within an abbreviation or number
+	glued  int  // after a blank within an abbreviation or number
 	gap    int  // after a blank that becomes blank or glued, depending on the next rune
 	glue   bool // gap becomes glued
 	gapOf  rune // the rune before the gap
