@@ -108,6 +108,23 @@ func TestMutantsOfTheListAreCaught(t *testing.T) {
 	}
 }
 
+// Every fault and every excuse of the tree's lists still names code that is there.
+func TestListsMatchTheSources(t *testing.T) {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := moduleRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []project{core(root), handlers(root)} {
+		if _, err := prepare(p, options{out: t.TempDir()}); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+}
+
 // A mutant may be selected after the table was built, as the daemon's command does.
 func TestSelectionAtRunTime(t *testing.T) {
 	p := sample(t, lamp, "")
