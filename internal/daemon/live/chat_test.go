@@ -447,6 +447,8 @@ func (tk *talk) compacts(a *able) {
 		tk.d.Post(csm.UserInterrupt{})
 		tk.until(protocol.StateListening)
 	}
+	// The summary arrives on its own time, and a request does not wait for it.
+	tk.eventually("summary", func() bool { return tk.d.State().History.Said().Summary != 0 })
 	a.become(says("Yes."))
 	tk.sendText("the last question")
 	tk.until(protocol.StateSpeaking)
