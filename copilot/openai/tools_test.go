@@ -59,3 +59,22 @@ func TestToolsAreOmitted(t *testing.T) {
 	r.Tools, r.Wants = []copilot.Tool{{Name: "weather"}}, func(c copilot.ToolCall) { t.Errorf("call %+v", c) }
 	wantError(t, a.Send(t.Context(), r, func(string) {}), "copilotEmpty", true)
 }
+
+// A tool choice without tools is left out: services reject it.
+func TestToolChoiceNeedsTools(t *testing.T) {
+	var got map[string]any
+	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+			t.Error(err)
+		}
+		writeEvents(w, content("Yes."), finish("stop"), "[DONE]")
+	})
+	r := request
+	r.ToolChoice = "auto"
+	if err := a.Send(t.Context(), r, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if choice, ok := got["tool_choice"]; ok {
+		t.Errorf("the tool choice %v was sent", choice)
+	}
+}

@@ -104,8 +104,7 @@ func (c *content) destructive(call copilot.ToolCall) bool {
 // allowed such calls beforehand, and the call neither runs a command nor is
 // destructive.
 func (c *content) allowed(call copilot.ToolCall) bool {
-	what := proposalOf(call)
-	if !call.Allowed || what.click || len(what.commands) > 0 || c.destructive(call) {
+	if !call.Allowed || len(proposalOf(call).commands) > 0 || c.destructive(call) {
 		return false
 	}
 	c.mu.Lock()

@@ -130,6 +130,7 @@ func TestCallsThatAreAllowedBeforehand(t *testing.T) {
 		{copilot.ToolCall{Name: "unknown", Allowed: true}, false},
 		{copilot.ToolCall{Name: "editor_run_command", Input: []byte(`{"command":"ls"}`), Destructive: &no, Allowed: true}, false},
 		{copilot.ToolCall{Name: "editor_run_command", Input: []byte(`{"command":"rm -r ."}`), Destructive: &no, Allowed: true}, false},
+		{copilot.ToolCall{Name: "run_code", Input: []byte(`{"code":"import os"}`), Destructive: &no, Allowed: true}, false},
 	} {
 		d := newIdle(t, nil)
 		if got := d.content.allowed(c.call); got != c.want {
