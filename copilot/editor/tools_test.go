@@ -208,3 +208,11 @@ func TestCancelledCallIsAwaited(t *testing.T) {
 		t.Errorf("got %q", result)
 	}
 }
+
+// docs/agents.md promises 10 minutes for a call.
+func TestToolLimit(t *testing.T) {
+	c := newClient(func(*client, string) (string, error) { return "", nil })
+	if got := c.adapter.ToolLimit(); got != 10*time.Minute {
+		t.Errorf("a call may take %v", got)
+	}
+}

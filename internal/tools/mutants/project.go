@@ -104,7 +104,7 @@ func handlers(root string) project {
 // The tests that do not wait in real time, of packages that have both.
 const (
 	realtimeTests = "^(Fuzz.*|TestAzureNeeds.*|TestCredentialRedaction|TestDialConfiguration|TestDialFailures|TestDialWithoutKey|TestDownlinkResumes|TestExpiry.*|TestJitter.*" +
-		"|TestRetryAfter.*|TestSpeech.*|TestSpeed.*|TestSpoken.*|TestStatus.*|TestTurnDetectionShapes|TestUplinkNeverBlocks)$"
+		"|TestNetworksAreRemembered|TestRetryAfter.*|TestSpeech.*|TestSpeed.*|TestSpoken.*|TestStatus.*|TestTargetFollowsTheDelays|TestTurnDetectionShapes|TestUplinkNeverBlocks)$"
 	liveTests = "^Test(ADialThatIsToldToStop|AnotherEpochWaits.*|AsideIsHeard.*|CredentialCodes.*|CursorTenTimesASecond|Detectors.*|DialsWait.*|EveryDialFailureHasItsWords" +
 		"|HeardPositionKnowsTheRate|Matcher|MismatchIsAWarning.*|PrerollIs.*|RenderingAllocates.*|RenewalMargin.*|TranscriptionSettings.*|TurnModes.*|VoiceRateIsLimitedOnceAloud)$"
 	// worldTests do not wait for a voice, but load the engines of the embedded server.
