@@ -360,7 +360,7 @@ export function failures(): void {
   conversation('a model that is gone: the cause is shown with another model as the remedy', async (w) => {
     w.copilot.answers({ parts: [{ fail: 'notFound' }] });
     await ask(w, 'Is it there?');
-    await w.panel.get('problem-message').filter({ hasText: /reached|not available/ }).waitFor();
+    await w.panel.get('problem-message').filter({ hasText: /unreachable|not available/ }).waitFor();
     await w.panel.remedy('selectModel').waitFor();
     await w.panel.label('Listening');
   });
