@@ -26,6 +26,8 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -192,10 +194,17 @@ func (p *prepared) chosen(o options) ([]mutant, error) {
 	case o.auto:
 		// Equivalent mutants prove nothing.
 		automatic = slices.DeleteFunc(automatic, func(m mutant) bool { return p.excuses[m.Name] != "" })
-		rand.New(rand.NewPCG(o.seed, 0)).Shuffle(len(automatic), func(i, j int) { automatic[i], automatic[j] = automatic[j], automatic[i] })
+		slices.SortFunc(automatic, func(a, b mutant) int { return cmp.Compare(rank(o.seed, a), rank(o.seed, b)) })
 		return append(out, automatic[:min(o.count, len(automatic))]...), nil
 	}
 	return out, nil
+}
+
+// rank places a mutant in the order of the seed's sample. It depends on nothing but the
+// mutant, so that a change of the code replaces only its own mutants in the sample.
+func rank(seed uint64, m mutant) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, m.Name))
+	return string(sum[:])
 }
 
 func (p *prepared) run(o options, out io.Writer) error {
