@@ -88,6 +88,8 @@ export class Conversation {
   private mutedBy: MuteReason | undefined;
   private fetched = 0;
   private rebuilding = false;
+  /** Settings that changed since the last greeting, while no daemon was connected. */
+  private missed: Configuration = {};
   private readonly clock: Clock;
 
   constructor(private readonly world: World) {
@@ -96,14 +98,17 @@ export class Conversation {
     this.sidecar = new Sidecar(
       {
         launch: () => world.launch(),
-        greeting: () => ({
-          processId: process.pid,
-          clientInfo: world.client,
-          locale: world.locale,
-          configuration: world.configuration(),
-          capabilities: { copilot: true, secrets: true, tools: true, commands: true, heartbeat: true, transcriptAppend: true },
-          ...(this.mutedBy === undefined ? {} : { microphone: { muted: true, by: this.mutedBy } }),
-        }),
+        greeting: () => {
+          this.missed = {};
+          return {
+            processId: process.pid,
+            clientInfo: world.client,
+            locale: world.locale,
+            configuration: world.configuration(),
+            capabilities: { copilot: true, secrets: true, tools: true, commands: true, heartbeat: true, transcriptAppend: true },
+            ...(this.mutedBy === undefined ? {} : { microphone: { muted: true, by: this.mutedBy } }),
+          };
+        },
         wired: (wire) => this.wired(wire),
         windowLives: () => world.windowLives(),
         clock: this.clock,
@@ -200,6 +205,7 @@ export class Conversation {
   /** The daemon is running: applies pending requests, and restarts the conversation after a crash. */
   private async resume(again: boolean): Promise<void> {
     try {
+      await this.configure(this.missed);
       if (again && this.wanted) {
         await this.begin();
       } else {
@@ -540,9 +546,13 @@ export class Conversation {
   }
 
   /** Sends changed settings. The daemon reports those that it rejects. */
+  /** Sends settings that changed. Those that change while the daemon starts follow its greeting. */
   async configure(configuration: Configuration): Promise<void> {
-    if (this.sidecar.wire !== undefined && Object.keys(configuration).length > 0) {
-      await this.ask((wire) => wire.request('configuration/update', configuration));
+    const wire = this.sidecar.wire;
+    if (wire === undefined) {
+      this.missed = { ...this.missed, ...configuration };
+    } else if (Object.keys(configuration).length > 0) {
+      await wire.request('configuration/update', configuration).catch((err: unknown) => this.refused(err));
     }
   }
 

@@ -310,29 +310,29 @@ export class Window implements vscode.Disposable {
         };
       },
       onLevel: (f) => this.conversation.onLevel(({ input, output }) => f(input, output)),
-      received: (message) => this.received(message),
+      received: (message) => void this.reported(message.type, () => this.received(message)),
     };
   }
 
-  private received(message: Exclude<FromPage, { type: 'ready' }>): void {
+  private async received(message: Exclude<FromPage, { type: 'ready' }>): Promise<void> {
     const { conversation } = this;
     switch (message.type) {
       case 'run':
         if (PANEL_COMMANDS.includes(message.command)) {
-          void vscode.commands.executeCommand(message.command);
+          await vscode.commands.executeCommand(message.command);
         }
         break;
       case 'screenReader':
-        void this.reader.seen();
+        await this.reader.seen();
         break;
       case 'say':
-        void this.run('type', [message.text]);
+        await this.run('type', [message.text]);
         break;
       case 'hold':
-        void conversation.hold(message.down);
+        await conversation.hold(message.down);
         break;
       case 'approve':
-        void conversation.approve(message.approved, message.callId);
+        await conversation.approve(message.approved, message.callId);
         break;
       case 'context':
         this.context.set(message.key, message.on);
@@ -342,16 +342,16 @@ export class Window implements vscode.Disposable {
         conversation.change({ is: 'dismiss' });
         break;
       case 'open':
-        void this.open(message.file);
+        await this.open(message.file);
         break;
       case 'copy':
-        void vscode.env.clipboard.writeText(message.text);
+        await vscode.env.clipboard.writeText(message.text);
         break;
       case 'insert':
-        void insertCode(message.text, message.language);
+        await insertCode(message.text, message.language);
         break;
       case 'read':
-        void conversation.readAnswer(message.text);
+        await conversation.readAnswer(message.text);
         break;
     }
   }
@@ -395,9 +395,14 @@ export class Window implements vscode.Disposable {
 
   // ---- commands
 
-  async run(name: Command, args: readonly unknown[]): Promise<unknown> {
+  run(name: Command, args: readonly unknown[]): Promise<unknown> {
+    return this.reported(name, () => this.actions[name](...args));
+  }
+
+  /** Does something for the user, and shows a failure. */
+  private async reported(name: string, work: () => unknown): Promise<unknown> {
     try {
-      return await this.actions[name](...args);
+      return await work();
     } catch (err) {
       this.log.error(`${name}: ${err instanceof Error ? (err.stack ?? err.message) : String(err)}`);
       this.conversation.fail({

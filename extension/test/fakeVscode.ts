@@ -11,6 +11,8 @@ export interface Fake {
   readonly commands: Map<string, Handler>;
   readonly executed: [command: string, ...args: unknown[]][];
   readonly views: Map<string, unknown>;
+  /** Whether the settings file cannot be written. */
+  unwritable: boolean;
   readonly participants: string[];
   readonly statusItems: { id: string; name?: string; text?: string; accessibilityInformation?: unknown; shown: boolean }[];
   readonly toasts: string[];
@@ -233,7 +235,7 @@ export class TokenSource {
 /** Replaces vscode with the fake for all modules loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
+    commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(),
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
@@ -372,7 +374,8 @@ export function install(): Fake {
       getConfiguration: (section: string) => ({
         get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : standard),
         inspect: () => undefined,
-        update: (name: string, value: unknown) => Promise.resolve(void fake.settings.set(`${section}.${name}`, value)),
+        update: (name: string, value: unknown) =>
+          fake.unwritable ? Promise.reject(new Error('Unable to write into user settings.')) : Promise.resolve(void fake.settings.set(`${section}.${name}`, value)),
       }),
       onDidChangeConfiguration: event,
       onDidChangeWorkspaceFolders: event,

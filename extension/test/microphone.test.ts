@@ -158,6 +158,19 @@ scene('the turn mode that is shown is that of the conversation', '', async (d) =
   assert.deepEqual([view(d).mic, view(d).hold], ['waitsForKey', { down: false }]);
 });
 
+scene('a setting that changes while the daemon starts is that of the conversation', '', async (d) => {
+  const greeted = new Promise<void>((resolve) => {
+    Object.defineProperty(d, 'configuration', { get: () => (resolve(), {}) });
+  });
+  const start = d.conversation.start();
+  await greeted;
+  await d.conversation.configure({ 'agentvoice.turnDetection.mode': 'pushToTalk' });
+  assert.equal(d.conversation.wire, undefined, 'the daemon is not connected yet');
+  await start;
+  await d.state('listening');
+  assert.equal(view(d).mic, 'waitsForKey');
+});
+
 /** A fake gdbus that prints what a session bus would report. */
 async function withBus(answers: string, f: () => Promise<void>): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'agentvoice-bus-'));

@@ -79,3 +79,33 @@ test('a screen that is locked while only the wake phrase is listened for mutes i
   assert.deepEqual([contextKey('muted'), contextKey('wake')], [false, true]);
   await extension.deactivate();
 });
+
+test('what fails for the panel is shown', { timeout: 60_000 }, async () => {
+  fake.settings.delete('agentvoice.wake.enabled');
+  extension.activate(context() as never);
+  let receive: (message: unknown) => void = () => undefined;
+  const sent: { view?: { problem?: { message: string } } }[] = [];
+  (fake.views.get('agentvoice.panel') as { resolveWebviewView(view: unknown): void }).resolveWebviewView({
+    visible: true,
+    onDidDispose: () => ({ dispose: () => undefined }),
+    webview: {
+      cspSource: 'self',
+      asWebviewUri: (uri: unknown) => uri,
+      postMessage: (message: (typeof sent)[number]) => Promise.resolve(sent.push(message)),
+      onDidReceiveMessage: (listener: typeof receive) => {
+        receive = listener;
+        return { dispose: () => undefined };
+      },
+    },
+  });
+  receive({ type: 'ready' });
+  fake.press = () => 'Hold a key to talk';
+  fake.unwritable = true;
+  receive({ type: 'screenReader' });
+  for (const limit = Date.now() + 20_000; sent.at(-1)?.view?.problem?.message !== 'Something unexpected happened.'; ) {
+    assert.ok(Date.now() < limit, `the panel shows ${JSON.stringify(sent.at(-1))}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  fake.unwritable = false;
+  await extension.deactivate();
+});
