@@ -1,6 +1,7 @@
 // With a screen reader, as far as VS Code reports one.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { until } from './wait.ts';
 import { scenario, settings } from './world.ts';
 
@@ -16,6 +17,7 @@ export function reader(): void {
     await w.window.toasts().filter({ hasText: 'A screen reader is in use.' }).waitFor();
     await w.picture('windows', 'screen-reader');
     await w.window.page.getByRole('button', { name: 'Let the screen reader read' }).click();
+    await until('the settings', () => readFileSync(w.server.file('data/User/settings.json'), 'utf8').includes('agentvoice.voice.silent'));
     await w.start();
     await panel.get('mic-text').filter({ hasText: 'waits for the key' }).waitFor();
     w.copilot.answers({ parts: [{ text: ANSWER }] });
