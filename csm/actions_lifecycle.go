@@ -21,7 +21,14 @@ func (r *run) begin() {
 	st.Resources = Resources{Audio: Opening, Session: Opening}
 	r.emit(ActivateSession{Instance: st.Instance})
 	start, _ := r.env.Event.(UserStart) // a recovery never takes over
-	r.emit(OpenAudio{Instance: st.Instance, TakeOver: start.TakeOver})
+	_, typed := r.env.Event.(UserText)
+	r.emit(OpenAudio{Instance: st.Instance, TakeOver: start.TakeOver, Typed: typed})
+}
+
+// open begins a conversation for the user.
+func (r *run) open() {
+	r.st.Conv = Idle{Starting: true}
+	r.begin()
 }
 
 // prepare starts capture and dials (REQ-003).

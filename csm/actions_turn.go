@@ -92,7 +92,7 @@ func (r *run) gathered() bool {
 }
 
 func (s *State) idleWithQueue() bool {
-	return len(s.Queue) > 0 && s.Current.ID == 0 && !s.held()
+	return len(s.Queue) > 0 && s.Current.ID == 0 && s.Conv.Phase() == PhaseListening && !s.held()
 }
 
 // onset opens a turn in Listening. An explanation or a text that was about to be read is

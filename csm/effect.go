@@ -29,10 +29,12 @@ type (
 		Instance uint32 `json:"instance"`
 	}
 	// OpenAudio opens the devices. TakeOver takes the microphone from another window.
-	// Answered by AudioPrimed or AudioFailed.
+	// A conversation that begins with typed text does not listen: the microphone is muted
+	// until the user unmutes it. Answered by AudioPrimed or AudioFailed.
 	OpenAudio struct {
 		Instance uint32 `json:"instance"`
 		TakeOver bool   `json:"takeOver,omitempty"`
+		Typed    bool   `json:"typed,omitempty"`
 	}
 	// StartCapture starts the microphone. Answered by AudioReady or AudioFailed.
 	StartCapture struct {

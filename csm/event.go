@@ -86,7 +86,8 @@ type (
 	UserCommit struct {
 		Call `json:"call,omitempty"`
 	}
-	// UserText is a typed utterance, which is handled like a spoken one.
+	// UserText is a typed utterance, which is handled like a spoken one. In Idle it begins a
+	// conversation, whose microphone stays muted.
 	UserText struct {
 		Call      `json:"call,omitempty"`
 		Utterance uint64 `json:"utterance"`

@@ -157,7 +157,6 @@ func TestTypedTextIsHandledLikeSpeech(t *testing.T) {
 		t.Fatalf("answered %+v", r)
 	}
 	s.wait(1*ms).segment(0, 10).wait(50 * ms).answered().drained().wantEnds("1 answered")
-	newScene(t).do(csm.UserText{Call: 3, Utterance: 9}).wantReply(3, csm.CodeNoConversation).wantSent()
 }
 
 func TestRetrySendsTheLastFailedUtteranceOnce(t *testing.T) {

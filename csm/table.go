@@ -40,7 +40,9 @@ func idleRows() []Row {
 	starting := when("starting", func(r *run) bool { return r.st.Conv.(Idle).Starting })
 	return []Row{
 		keep(p, KindUserStart, starting, refuseWith(CodeConversationActive)),
-		keep(p, KindUserStart, Guard{}, func(r *run) { r.st.Conv = Idle{Starting: true}; r.begin() }),
+		keep(p, KindUserStart, Guard{}, (*run).open),
+		keep(p, KindUserText, starting, (*run).enqueueText),
+		keep(p, KindUserText, Guard{}, func(r *run) { r.open(); r.enqueueText() }),
 		row(p, KindUserStop, starting, PhaseTerminating, CauseUserStop, nil),
 		row(p, KindSessionReady, primed, PhasePreparing, CauseSessionReady, nil),
 		keep(p, KindSessionReady, Guard{}, nil),
@@ -60,6 +62,7 @@ func preparingRows() []Row {
 		keep(p, KindAudioReady, Guard{}, nil),
 		row(p, KindConnReady, recognising, PhaseListening, CauseAudioReady, nil),
 		keep(p, KindConnReady, Guard{}, nil),
+		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		row(p, KindConnLost, Guard{}, PhaseFaulted, CauseError, nil),
 		row(p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, nil),
 		row(p, Passed(TimerPrepare), Guard{}, PhaseFaulted, CauseError, nil),

@@ -252,8 +252,8 @@ func TestPostFromManyGoroutines(t *testing.T) {
 	total := 0
 	done := make(chan struct{})
 	l := dispatch.New(dispatch.Config{Clock: dispatch.NewClock(1), Execute: func(s dispatch.Step) {
-		e := s.Envelope.Event.(csm.UserText)
-		got[e.Words] = append(got[e.Words], e.Utterance)
+		e := s.Envelope.Event.(csm.UserSpeak)
+		got[e.Chars] = append(got[e.Chars], e.Ref)
 		if total++; total == posters*each {
 			close(done)
 		}
@@ -265,7 +265,7 @@ func TestPostFromManyGoroutines(t *testing.T) {
 	for p := range posters {
 		wg.Go(func() {
 			for n := range uint64(each) {
-				l.Post(csm.UserText{Words: p, Utterance: n})
+				l.Post(csm.UserSpeak{Chars: p, Ref: n})
 				_ = l.State() // State may be called concurrently
 			}
 		})

@@ -292,6 +292,19 @@ test('typed words begin a conversation that does not listen', '', undefined, asy
   assert.equal(view(d).mic, 'open', 'who presses Start wants to be heard');
 });
 
+test('a text that arrives when the conversation has just ended begins one that does not listen', '', undefined, async (d) => {
+  const reply = await d.conversation.ask((wire) => wire.request('conversation/sendText', { text: 'explain the parser' }));
+  assert.deepEqual(reply, { turnId: '' });
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  assert.equal((await d.microphone())?.mutedBy, 'typed');
+  assert.equal(d.asked.length, 1);
+  await d.conversation.end();
+  await d.state('idle');
+  await d.conversation.start();
+  await d.state('listening');
+  assert.equal(view(d).mic, 'open');
+});
+
 test('who was muted by hand stays so over a new conversation', '', undefined, async (d) => {
   await d.conversation.start();
   await d.conversation.mute(true);

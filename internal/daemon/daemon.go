@@ -433,6 +433,8 @@ func (d *Daemon) execute(s dispatch.Step) {
 			if f.Of != 0 {
 				d.content.callAgain(f.ToolCall, f.Of)
 			}
+		case csm.OpenAudio:
+			d.muteIfTyped(f)
 		case csm.ActivateSession:
 			d.vocabulary.refresh()
 			d.readCommands()

@@ -17,6 +17,17 @@ func (d *Daemon) Mute(m protocol.MuteParams) {
 	d.setMicrophone(func(mic *protocol.Microphone) { setMuted(mic, m) })
 }
 
+// muteIfTyped mutes the microphone of a conversation that begins with typed text, which
+// does not ask to be heard. An earlier mute keeps its reason.
+func (d *Daemon) muteIfTyped(f csm.OpenAudio) {
+	d.pubMu.Lock()
+	muted := d.pub.microphone.Muted
+	d.pubMu.Unlock()
+	if f.Typed && !muted {
+		d.Mute(protocol.MuteParams{Muted: true, By: protocol.MutedByTyped})
+	}
+}
+
 func setMuted(mic *protocol.Microphone, m protocol.MuteParams) {
 	mic.Muted, mic.MutedBy = m.Muted, ""
 	if m.Muted {

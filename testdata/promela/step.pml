@@ -202,7 +202,10 @@ inline unheard() { /* recognition failed, or its words do not come */
 inline text() {
   look();
   if
-  :: !eb || !connected -> xrefused = 1
+  :: !eb || ph == FAULTED || ph == TERMINATING -> xrefused = 1
+  :: eb && (ph == IDLE || ph == PREPARING) && queue >= maxqueue -> xrefused = 1
+  :: eb && ph == IDLE && queue < maxqueue -> starting = 1; later()
+  :: eb && ph == PREPARING && queue < maxqueue -> later()
   :: eb && (ph == LISTENING || (ph == INTERRUPTED && doubt)) ->
      if
      :: ap != A_NONE -> cancel(); flush(); end_turn(8); begin_turn()

@@ -58,7 +58,7 @@ inline happen() {
     :: HOLDS && (alive || ph == FAULTED) -> ev = SUSPEND; ea = H_USER
   :: (hold & H_USER) != 0 -> ev = RESUME; ea = H_USER
   :: connected -> ev = USER_INTERRUPT
-  :: HANDS && connected -> ev = USER_TEXT; 
+  :: HANDS && (connected || ph == IDLE || ph == PREPARING) -> ev = USER_TEXT
   :: HANDS && connected -> ev = USER_PLAYBACK; if :: ea = 1 :: ea = 0 fi
   :: HANDS && connected && retry -> ev = USER_RETRY; eb = 0
   :: ap != A_NONE -> ev = USER_APPROVE; ea = 1; if :: eb = 1 :: eb = 0 fi
@@ -160,7 +160,7 @@ inline promises() {
   assert(!(ap == A_LISTENING && ph == LISTENING) || hold || need != 0);
   assert(!(hold & ~H_USER) || !alive || (need & (1 << T_SUSPEND)));
   /* design 9: after the end nothing is left */
-  assert(alive || (!lineup && rst == R_NONE && runcall == 0 && ap == A_NONE && queue == 0 && npend == 0 && !turn))
+  assert(alive || (!lineup && rst == R_NONE && runcall == 0 && ap == A_NONE && (queue == 0 || (ph == IDLE && starting)) && npend == 0 && !turn))
 }
 inline interesting() {
   when(0, ph0 == SPEAKING && ph == INTERRUPTED && doubt && kind != QUESTION);
