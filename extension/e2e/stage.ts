@@ -54,7 +54,7 @@ export class Stage {
 
   /**
    * Advances some time, but not while the daemon awaits an answer or the panel lags behind:
-   * deadlines and heartbeats use the same time, and would expire.
+   * deadlines use the same time, and would expire.
    */
   async advance(): Promise<void> {
     await this.settled();

@@ -8,6 +8,7 @@
 // Other commands, such as version, go straight to the daemon.
 
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -81,18 +82,27 @@ export class Tap {
   }
 
   /** Sends the running daemon a request that the extension never sends, and returns the response. */
-  ask(method: string, params?: unknown): Promise<Message> {
+  async ask(method: string, params?: unknown): Promise<Message> {
+    return JSON.parse(await this.send({ id: `tap-${randomUUID()}`, method, params })) as Message;
+  }
+
+  /** Sends a message, and returns the text of the response; empty for a notification. */
+  private send(message: Message): Promise<string> {
     return new Promise((resolve, reject) => {
-      const socket = createConnection(this.config.socket, () => socket.write(`${JSON.stringify({ method, params })}\n`));
+      const socket = createConnection(this.config.socket, () => socket.write(`${JSON.stringify(message)}\n`));
       let text = '';
       socket.setEncoding('utf8').on('data', (data: string) => (text += data));
-      socket.once('end', () => resolve(JSON.parse(text) as Message));
+      socket.once('end', () => resolve(text));
       socket.once('error', reject);
     });
   }
 
-  /** Advances virtual time, and returns when everything due was published. */
+  /**
+   * Advances virtual time, and returns when everything due was published. The window's
+   * heartbeats come in real time, and would be late.
+   */
   async advance(ms: number): Promise<void> {
+    await this.send({ method: 'client/heartbeat' });
     const answer = await this.ask('headless/advance', { ms });
     if (answer.error !== undefined) {
       throw new Error(`the daemon does not advance: ${JSON.stringify(answer.error)}`);
@@ -136,7 +146,7 @@ function serve(config: Config, args: string[]): void {
   const keep = (from: Passed['from'], message: Message): void =>
     appendFileSync(config.record, `${JSON.stringify({ at: now(), from, message } satisfies Passed)}\n`);
 
-  // Requests from the socket have their own ids; their responses return there.
+  // Responses to requests from the socket return there.
   const asks = createServer((socket) => {
     let text = '';
     socket.setEncoding('utf8').on('data', (data: string) => {
@@ -144,11 +154,15 @@ function serve(config: Config, args: string[]): void {
       if (!text.endsWith('\n')) {
         return;
       }
-      const id = `tap-${waiting.size}-${now()}`;
-      waiting.set(id, (answer) => socket.end(JSON.stringify(answer)));
-      const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, ...(JSON.parse(text) as object) }));
+      const message = JSON.parse(text) as Message;
+      const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
       daemon.stdin.write(`Content-Length: ${body.length}\r\n\r\n`);
       daemon.stdin.write(body);
+      if (message.id === undefined) {
+        socket.end();
+      } else {
+        waiting.set(String(message.id), (answer) => socket.end(JSON.stringify(answer)));
+      }
     });
     socket.on('error', () => undefined); // the requesting test is gone
   });
