@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Moving } from './moving.ts';
+import { folder } from './paths.ts';
 import { time } from './table.ts';
 import { until } from './wait.ts';
 import { type World, scenario, settings } from './world.ts';
@@ -35,6 +37,7 @@ export function acting(): void {
     );
     await w.start();
     w.copilot.forget();
+    const moving = await Moving.start(w.window.page, join(w.dir, 'frames'));
     const begin = Date.now();
     await w.say('rename');
 
@@ -59,6 +62,7 @@ export function acting(): void {
     await w.picture('windows', 'acting-tests');
     await w.panel.label('Listening');
     time('rename this and run the tests', Date.now() - begin, 'spoken, with two questions');
+    await moving.save(join(folder('windows'), 'acting.webp'));
 
     const requests = w.copilot.all('request');
     assert.equal(requests.length, 4);

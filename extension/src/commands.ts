@@ -88,8 +88,10 @@ export function actions(w: Window): Actions {
     sendNow: () => c.sendNow(),
     type: async (text) => {
       const said = typeof text === 'string' ? text : await vscode.window.showInputBox({ title: t('Type a message'), prompt: t('It is part of the spoken conversation.') });
-      if (said !== undefined && said.trim() !== '' && (await mayAsk())) {
-        await c.say(said);
+      if (said !== undefined && said.trim() !== '') {
+        w.keep('');
+        const sent = (await mayAsk()) && (await c.say(said)) !== undefined;
+        w.keep(sent ? '' : said);
       }
     },
     retry: () => c.retry(),

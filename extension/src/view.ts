@@ -67,6 +67,8 @@ export interface Surroundings {
   readonly startKey?: string;
   /** process.platform */
   readonly platform?: string;
+  /** a typed message that could not be sent */
+  readonly unsent?: string;
 }
 
 /** ShownLine is a line of the transcript as the panel shows it. */
@@ -148,6 +150,8 @@ export interface View {
   /** who answers */
   readonly assistant: string;
   readonly startKey: string;
+  /** a typed message that could not be sent, for the composer */
+  readonly unsent: string;
 }
 
 /** Facts describes devices and services. */
@@ -236,6 +240,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     checks: checksOf(m, around, t),
     assistant: around.agent === undefined || around.agent === '' ? t('Copilot') : around.agent,
     startKey: around.startKey ?? '',
+    unsent: around.unsent ?? '',
     contextOff: around.trusted ? '' : t('This workspace is not trusted: nothing from it is sent.'),
   };
 }

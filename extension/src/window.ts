@@ -56,6 +56,7 @@ export class Window implements vscode.Disposable {
   readonly key: HoldKey;
   /** the devices that were last listed */
   devices: readonly Device[] = [];
+  private unsent = '';
   /** the result of checkSetup */
   private found: Surroundings['found'] = {};
   private readonly questions = new ChatQuestions();
@@ -163,7 +164,14 @@ export class Window implements vscode.Disposable {
       found: { ...this.found, ...(isActive(this.conversation.model.snapshot) ? { microphone: true, voice: true } : {}), ...(this.models.modelName === '' ? {} : { assistant: true }) },
       startKey: process.platform === 'darwin' ? '⌃⌘K' : 'Alt+Shift+K',
       platform: process.platform,
+      unsent: this.unsent,
     };
+  }
+
+  /** Shows a typed message in the composer again, after it could not be sent. */
+  keep(unsent: string): void {
+    this.unsent = unsent;
+    this.refresh();
   }
 
   private changed(m: Model): void {

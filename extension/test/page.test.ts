@@ -261,6 +261,32 @@ test('a selection inside the text that grows keeps its place', async () => {
   assert.equal(selection.toString(), 'does');
 });
 
+test('a message that could not be sent is in the composer again, unless another was begun', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('idle'));
+  const composer = panel.get('composer') as unknown as { value: string };
+  const send = (text: string): void => {
+    composer.value = text;
+    panel.get('send').dispatchEvent(new panel.window.Event('submit', { bubbles: true }));
+    assert.equal(composer.value, '');
+  };
+  for (const attempt of [1, 2]) {
+    send('what does it do');
+    assert.equal(panel.sent.filter((m) => m.type === 'say').length, attempt);
+    panel.show(inState('idle'));
+    assert.equal(composer.value, '');
+    panel.show(inState('idle'), { ...around, unsent: 'what does it do' });
+    assert.equal(composer.value, 'what does it do');
+  }
+  composer.value = ''; // the user deletes it
+  panel.show(inState('idle'), { ...around, unsent: 'what does it do' });
+  assert.equal(composer.value, '', 'it is put back once');
+  send('another');
+  composer.value = 'a new one';
+  panel.show(inState('idle'), { ...around, unsent: 'another' });
+  assert.equal(composer.value, 'a new one');
+});
+
 test('Escape stops the assistant, but not while an input method is at work: there it takes back what that offers', async () => {
   const panel = await Panel.open();
   panel.show(inState('speaking'));

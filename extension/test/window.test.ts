@@ -13,7 +13,10 @@ const extension = require('../src/extension') as typeof import('../src/extension
 const root = join(__dirname, '..', '..');
 
 const dir = mkdtempSync(join(tmpdir(), 'agentvoice-window-'));
-after(() => rmSync(dir, { recursive: true, force: true }));
+after(async () => {
+  await extension.deactivate(); // after a failure
+  rmSync(dir, { recursive: true, force: true });
+});
 const bus = (locked: boolean): void =>
   writeFileSync(join(dir, 'gdbus'), `#!/bin/sh\ncase "$*" in *call*LockedHint*) echo "(<${locked}>,)";; *call*) exit 1;; *) exec sleep 60;; esac\n`);
 bus(true);
@@ -80,32 +83,63 @@ test('a screen that is locked while only the wake phrase is listened for mutes i
   await extension.deactivate();
 });
 
-test('what fails for the panel is shown', { timeout: 60_000 }, async () => {
-  fake.settings.delete('agentvoice.wake.enabled');
-  extension.activate(context() as never);
-  let receive: (message: unknown) => void = () => undefined;
-  const sent: { view?: { problem?: { message: string } } }[] = [];
+/** The panel's view of the window, and its messages. */
+interface Shown {
+  readonly problem?: { readonly message: string };
+  readonly unsent: string;
+}
+
+/** Opens the panel; until waits for a view. */
+function openPanel(): { send(message: unknown): void; until(holds: (view: Shown) => boolean): Promise<void> } {
+  let send: (message: unknown) => void = () => undefined;
+  let last: Shown | undefined;
   (fake.views.get('agentvoice.panel') as { resolveWebviewView(view: unknown): void }).resolveWebviewView({
     visible: true,
     onDidDispose: () => ({ dispose: () => undefined }),
     webview: {
       cspSource: 'self',
       asWebviewUri: (uri: unknown) => uri,
-      postMessage: (message: (typeof sent)[number]) => Promise.resolve(sent.push(message)),
-      onDidReceiveMessage: (listener: typeof receive) => {
-        receive = listener;
+      postMessage: ({ view }: { view?: Shown }) => Promise.resolve((last = view ?? last) !== undefined),
+      onDidReceiveMessage: (listener: typeof send) => {
+        send = listener;
         return { dispose: () => undefined };
       },
     },
   });
-  receive({ type: 'ready' });
+  send({ type: 'ready' });
+  return {
+    send,
+    until: async (holds) => {
+      for (const limit = Date.now() + 20_000; last === undefined || !holds(last); ) {
+        assert.ok(Date.now() < limit, `the panel shows ${JSON.stringify(last)}`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+  };
+}
+
+test('what fails for the panel is shown', { timeout: 60_000 }, async () => {
+  fake.settings.delete('agentvoice.wake.enabled');
+  extension.activate(context() as never);
+  const panel = openPanel();
   fake.press = () => 'Hold a key to talk';
   fake.unwritable = true;
-  receive({ type: 'screenReader' });
-  for (const limit = Date.now() + 20_000; sent.at(-1)?.view?.problem?.message !== 'Something unexpected happened.'; ) {
-    assert.ok(Date.now() < limit, `the panel shows ${JSON.stringify(sent.at(-1))}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  panel.send({ type: 'screenReader' });
+  await panel.until((view) => view.problem?.message === 'Something unexpected happened.');
   fake.unwritable = false;
+  await extension.deactivate();
+});
+
+test('a typed message that cannot be sent is kept, and gone once it is sent', { timeout: 60_000 }, async () => {
+  const path = fake.settings.get('agentvoice.daemon.path');
+  fake.settings.set('agentvoice.daemon.path', join(dir, 'missing'));
+  extension.activate(context() as never);
+  const panel = openPanel();
+  panel.send({ type: 'say', text: 'what does it do' });
+  await panel.until((view) => view.problem !== undefined && view.unsent === 'what does it do');
+  fake.settings.set('agentvoice.daemon.path', path);
+  panel.send({ type: 'say', text: 'what does it do' });
+  await panel.until((view) => view.problem === undefined && view.unsent === '');
+  await until('Microphone is muted');
   await extension.deactivate();
 });

@@ -37,7 +37,12 @@ export class Dock {
   private readonly session = el('span', { class: 'text', 'data-testid': 'session' });
   private readonly more: HTMLDetailsElement;
 
+  private readonly input: HTMLTextAreaElement;
+  /** a message that was put back */
+  private unsent = '';
+
   constructor(private readonly strings: Strings, private readonly send: (message: FromPage) => void) {
+    this.input = el('textarea', { rows: '1', class: 'input', 'data-testid': 'composer', placeholder: strings.composer, 'aria-label': strings.composer });
     this.state.append(this.glyph, this.label);
     this.mic = el('div', { class: 'mic', 'data-testid': 'mic' }, this.micText, this.wave.element);
     this.controls = el('div', { class: 'controls', role: 'toolbar', 'aria-label': strings.controls, 'data-testid': 'controls' });
@@ -78,6 +83,10 @@ export class Dock {
     this.renderControls(view);
     this.renderContext(view);
     this.renderFacts(view);
+    if (view.unsent !== this.unsent && this.input.value === '') {
+      this.input.value = view.unsent;
+    }
+    this.unsent = view.unsent;
   }
 
   /** Levels of both voices; shows the one that is speaking. */
@@ -139,12 +148,13 @@ export class Dock {
   }
 
   private composer(): HTMLElement {
-    const input = el('textarea', { rows: '1', class: 'input', 'data-testid': 'composer', placeholder: this.strings.composer, 'aria-label': this.strings.composer });
+    const { input } = this;
     const submit = el('button', { type: 'submit', class: 'quiet', 'data-testid': 'send', 'aria-label': this.strings.send, title: this.strings.send }, icon('send').make());
     const form = el('form', { class: 'composer' }, input, submit);
     const say = (): void => {
       const text = input.value.trim();
       input.value = ''; // first, to prevent sending it twice
+      this.unsent = '';
       if (text !== '') {
         this.send({ type: 'say', text });
       }
