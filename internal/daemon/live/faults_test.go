@@ -284,6 +284,12 @@ var faults = []fault{
 	{name: "network lost for 300 s in an answer", answer: true, long: true, max: 10 * time.Minute, inject: func(_ *talk, n *network) { n.lose(300 * time.Second) }},
 }
 
+// A sentence of 5.5 s.
+const (
+	longSentence   = "sense_and_sensibility_01_austen_64kb-0920.wav"
+	longSentenceIs = "had he married a more a amiable woman he might have been made still more respectable than he was"
+)
+
 // After each network fault the conversation continues: what was said is heard,
 // requested and answered once, and a second turn follows. It runs in real time.
 func TestNetworkFaults(t *testing.T) {
@@ -315,7 +321,7 @@ func (f fault) run(t *testing.T) {
 	tk.mouth, tk.limit = mic, patience+f.max
 	tk.agent.become(says("This is the first sentence of the answer. And this is the second one."))
 	epoch := connection.Epoch(tk.d.State().Conn)
-	mic.say(t, sentence)
+	mic.say(t, longSentence)
 	if f.answer {
 		tk.reach("the assistant speaks", func(st csm.State) bool { return st.Phase() == csm.PhaseSpeaking })
 	} else {
@@ -336,7 +342,7 @@ func (f fault) run(t *testing.T) {
 		tk.reach("the loss is said aloud", func(csm.State) bool { return said.samples.Load() > 0 })
 		tk.reach("the microphone is heard again", func(csm.State) bool { return !tk.w.aside.sounding() })
 	}
-	mic.say(t, sentence)
+	mic.say(t, longSentence)
 	tk.reach("the last answer is heard", tk.answeredAll(turns))
 	if told := tk.toldLost(); told != f.gone {
 		t.Errorf("the user was told that words were lost: %v", told)
@@ -350,19 +356,21 @@ func (f fault) run(t *testing.T) {
 			heard = append(heard, w.Text)
 		}
 	}
-	wrong := 0
+	const words = 19
+	wrong, least := 0, words // of the two sentences
 	for _, h := range heard {
-		n, _ := wer.Compute(sentenceIs, h)
-		wrong = max(wrong, n)
+		n, _ := wer.Compute(longSentenceIs, h)
+		wrong, least = max(wrong, n), min(least, len(strings.Fields(h)))
 	}
 	lost, twice, again := max(0, turns-len(heard)), max(0, len(heard)-turns), max(0, len(tk.agent.sent)-turns)
-	t.Logf("| %s | turn over after %.1f s | new calls %d | turns lost %d | said twice %d | asked twice %d | words wrong %d of 8 | answers %.1f s |",
-		f.name, took.Seconds(), epochs, lost, twice, again, wrong, audio.Duration(said.samples.Load()).Seconds())
+	t.Logf("| %s | turn over after %.1f s | new calls %d | turns lost %d | said twice %d | asked twice %d | words heard %d of %d | wrong %d | answers %.1f s |",
+		f.name, took.Seconds(), epochs, lost, twice, again, least, words, wrong, audio.Duration(said.samples.Load()).Seconds())
 	if lost+twice+again != 0 || len(tk.agent.sent) != turns || tk.d.State().Instance != 1 {
 		t.Errorf("heard %q, asked %d times, in conversation %d; want %d turns, in the first", heard, len(tk.agent.sent), tk.d.State().Instance, turns)
 	}
-	if wrong > 3 {
-		t.Errorf("heard %q, want %q both times", heard, sentenceIs)
+	// A loss of 2 s would be of 7 words. The recogniser alone gets up to 6 wrong.
+	if least < words-4 || wrong > 9 {
+		t.Errorf("heard %q, want %q both times", heard, longSentenceIs)
 	}
 	for _, e := range tk.errors {
 		t.Errorf("error %s: %s", e.Code, e.Message)
