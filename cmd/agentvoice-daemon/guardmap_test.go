@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -133,6 +134,19 @@ func (l *lived) noKey() {
 	l.start()
 }
 
+// silentService starts a conversation with a service that accepts connections and never
+// answers, so that preparing lasts until the conversation is ended.
+func (l *lived) silentService() {
+	l.t.Helper()
+	accepts, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { _ = accepts.Close() })
+	l.call(protocol.MethodConfigure, `{"agentvoice.provider":"localai","agentvoice.model":"m","agentvoice.endpoint":"http://`+accepts.Addr().String()+`"}`, nil)
+	l.start()
+}
+
 func (l *lived) withoutService() {
 	l.call(protocol.MethodConfigure, `{"agentvoice.provider":"local"}`, nil)
 	l.start()
@@ -167,8 +181,8 @@ var occurrences = [][]occurrence{
 		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
 		{(*lived).end, session.TerminationBegun, session.Running, session.Deactivating},
 		{nil, session.Terminated, session.Deactivating, session.Inactive},
-		{func(l *lived) { l.start(); l.end() }, session.Created, session.Inactive, session.Activating},
-		{nil, session.Terminated, session.Activating, session.Inactive},
+		{(*lived).silentService, session.Created, session.Inactive, session.Activating},
+		{(*lived).end, session.Terminated, session.Activating, session.Inactive},
 	},
 	{
 		{(*lived).start, session.Created, session.Inactive, session.Activating},

@@ -105,7 +105,19 @@ func (b *bench) baseline(list []requirement) (problems []string, err error) {
 			problems = append(problems, fmt.Sprintf("%s:%d: %s: %v %s", listFile, p.line, r.id, p, what))
 		}
 	}
+	if len(problems) > 0 {
+		for _, pkg := range slices.Sorted(maps.Keys(said)) {
+			for _, line := range failures(said[pkg]) {
+				problems = append(problems, pkg+": "+line)
+			}
+		}
+	}
 	return problems, nil
+}
+
+// failures returns what the tests of a binary printed about why they failed.
+func failures(said string) []string {
+	return regexp.MustCompile(`(?m)^\s*(?:--- FAIL: |\S+_test\.go:\d+: |panic: ).*$`).FindAllString(said, 20)
 }
 
 // all runs claims in parallel. A nil error means that the test fails as required.

@@ -202,6 +202,18 @@ func TestInvalidProofs(t *testing.T) {
 	}
 }
 
+// A proof that fails without a mutant says why.
+func TestRedProof(t *testing.T) {
+	root := module(t, "REQ-001  The door is open.\n    proved door:TestRed under door-closed\n")
+	if err := os.WriteFile(filepath.Join(root, "door", "red_test.go"), []byte("package door\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) { t.Error(\"the hinge squeaks\") }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	problems, _ := problemsOf(t, root)
+	if said := strings.Join(problems, "\n"); !strings.Contains(said, "door:TestRed does not pass without a mutant") || !strings.Contains(said, "red_test.go:5: the hinge squeaks") {
+		t.Errorf("%q", problems)
+	}
+}
+
 func TestMissingMention(t *testing.T) {
 	problems, _ := problemsOf(t, module(t, "REQ-001  The door is open.\n    owed hinges\n    also door/door.go \"func Close\"\n"))
 	if len(problems) != 1 || !strings.Contains(problems[0], `door/door.go no longer contains "func Close"`) {
