@@ -137,10 +137,6 @@ func analysingRows() []Row {
 
 func generatingRows() []Row {
 	const p = PhaseGeneratingResponse
-	finished := when("all of it was heard", func(r *run) bool {
-		l, open := speech.LineOf(r.st.Speech)
-		return open && l.Played == len(l.Segments) || !open && r.laterRound()
-	})
 	over := when("nothing more will arrive", func(r *run) bool {
 		live, _ := copilot.LiveOf(r.st.Copilot)
 		_, open := speech.LineOf(r.st.Speech)
@@ -153,7 +149,6 @@ func generatingRows() []Row {
 		row(p, ToolBroke, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }),
 		row(p, Passed(TimerTool), Guard{}, PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }),
 		row(p, KindSettled, gaveUp, PhaseListening, CauseCopilotFailed, nil),
-		row(p, AnswerWhole, finished, PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered) }),
 		row(p, KindSettled, over, PhaseListening, CauseTTSComplete, (*run).finishTurn),
 	}
 }
