@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -128,23 +127,18 @@ func (l *lived) rejects() {
 	l.send(protocol.MethodApproveTool, fmt.Sprintf(`{"callId":"c%d","approved":false}`, l.calls))
 }
 
-// noKey starts a conversation with a service without a key.
-func (l *lived) noKey() {
+// asksForKey starts a conversation with a service, and returns the id of the request for
+// its key.
+func (l *lived) asksForKey() (id string) {
+	l.t.Helper()
 	l.call(protocol.MethodConfigure, `{"agentvoice.provider":"openai"}`, nil)
 	l.start()
+	return string(l.until("request for the key", func(m wireMessage) bool { return m.Method == protocol.MethodCredentials }).ID)
 }
 
-// silentService starts a conversation with a service that accepts connections and never
-// answers, so that preparing lasts until the conversation is ended.
-func (l *lived) silentService() {
-	l.t.Helper()
-	accepts, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	l.t.Cleanup(func() { _ = accepts.Close() })
-	l.call(protocol.MethodConfigure, `{"agentvoice.provider":"localai","agentvoice.model":"m","agentvoice.endpoint":"http://`+accepts.Addr().String()+`"}`, nil)
-	l.start()
+// noKey starts a conversation with a service for which there is no key.
+func (l *lived) noKey() {
+	l.write(`{"jsonrpc":"2.0","id":` + l.asksForKey() + `,"error":{"code":-32000,"message":"none"}}`)
 }
 
 func (l *lived) withoutService() {
@@ -181,7 +175,7 @@ var occurrences = [][]occurrence{
 		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
 		{(*lived).end, session.TerminationBegun, session.Running, session.Deactivating},
 		{nil, session.Terminated, session.Deactivating, session.Inactive},
-		{(*lived).silentService, session.Created, session.Inactive, session.Activating},
+		{func(l *lived) { l.asksForKey() }, session.Created, session.Inactive, session.Activating},
 		{(*lived).end, session.Terminated, session.Activating, session.Inactive},
 	},
 	{
@@ -221,7 +215,7 @@ func Test003TablesLive(t *testing.T) {
 	changes := watchStates(t, folder)
 	var written []string
 	for n, life := range occurrences {
-		l := &lived{sidecar: startSidecar(t, folder, `"copilot":true,"tools":true`, "--log-level", "disabled", "--set", "agentvoice.suspend.maxMs=1000")}
+		l := &lived{sidecar: startSidecar(t, folder, `"copilot":true,"tools":true,"secrets":true`, "--log-level", "disabled", "--set", "agentvoice.suspend.maxMs=1000")}
 		for i, o := range life {
 			if o.do != nil {
 				o.do(l)

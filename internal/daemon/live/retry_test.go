@@ -105,6 +105,36 @@ func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	}
 }
 
+// A conversation that ends while the editor has not answered for the key gives the request
+// up. Otherwise it would end at a deadline, and the next one would wait as well.
+func TestEndDoesNotWaitForAKey(t *testing.T) {
+	asked, gaveUp := make(chan struct{}, 1), make(chan struct{})
+	tk := idleTalk(t, func(s *protocol.Settings) { s.Provider = protocol.ProviderOpenAI }, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil }, Speed: 1,
+		Credentials: func(ctx context.Context, _ protocol.Provider) (realtime.Credential, error) {
+			asked <- struct{}{}
+			<-ctx.Done()
+			close(gaveUp)
+			return realtime.Credential{}, ctx.Err()
+		},
+	})
+	tk.d.Post(csm.UserStart{})
+	<-asked
+	tk.d.Post(csm.UserStop{})
+	select {
+	case <-gaveUp:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the key is still awaited")
+	}
+	tk.want(protocol.StateTerminating, protocol.StateIdle)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if len(tk.errors) > 0 {
+		t.Errorf("the user is told %+v", tk.errors)
+	}
+}
+
 // A failure that only the user can fix is fatal at once and has its specific code: the
 // remediation, the end, and nothing of the key (AC-006, SEC-003).
 func TestRefusalsThatRetryingCannotHelp(t *testing.T) {

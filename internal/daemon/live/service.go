@@ -30,6 +30,8 @@ type service struct {
 	q   *daemon.Queue
 	ctx context.Context
 	end context.CancelFunc
+	// giveUp ends an activation that still waits for a key. Only Execute uses it.
+	giveUp context.CancelFunc
 
 	watch sync.WaitGroup // of engines that are loading
 
@@ -60,17 +62,23 @@ type localServer struct {
 func newService(w *World) *service {
 	s := &service{w: w, q: w.queue("the session"), clients: clients{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
+	s.giveUp = func() {}
 	return s
 }
 
 func (s *service) activate(instance uint32) {
+	ctx, giveUp := context.WithCancel(s.ctx)
+	s.giveUp = giveUp
 	s.q.Do(func() {
+		defer giveUp()
 		set := s.w.port.Settings()
 		for _, p := range []protocol.Provider{set.Hears(), set.Speaks()} {
 			if p == protocol.ProviderLocal {
 				continue
 			}
-			if _, err := s.credential(s.ctx, p); err != nil {
+			if _, err := s.credential(ctx, p); ctx.Err() != nil {
+				return
+			} else if err != nil {
 				s.fail(instance, credentialCode(err), err)
 				return
 			}
@@ -123,6 +131,7 @@ func (s *service) fail(instance uint32, code csm.Code, err error) {
 }
 
 func (s *service) deactivate(instance uint32) {
+	s.giveUp()
 	s.q.Do(func() { s.w.port.Post(csm.SessionClosed{Instance: instance}) })
 }
 
