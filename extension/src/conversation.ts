@@ -545,8 +545,10 @@ export class Conversation {
     }
   }
 
-  /** Sends changed settings. The daemon reports those that it rejects. */
-  /** Sends settings that changed. Those that change while the daemon starts follow its greeting. */
+  /**
+   * Sends changed settings; those that change while the daemon starts are sent after its
+   * greeting. The daemon reports those that it rejects.
+   */
   async configure(configuration: Configuration): Promise<void> {
     const wire = this.sidecar.wire;
     if (wire === undefined) {
