@@ -2,9 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +18,7 @@ type event struct {
 	ImportPath  string // for build-output
 	Test        string // empty for the whole package
 	Output      string
+	Elapsed     float64 // seconds
 	FailedBuild string
 }
 
@@ -25,13 +29,14 @@ type test struct{ pkg, name string }
 type goRun struct {
 	out    io.Writer
 	counts counts
-	output map[test][]string // of running and failed tests
-	failed map[test]bool     // failed tests, and packages with failed tests
-	parent map[test]bool     // tests that have subtests
+	output map[test][]string  // of running and failed tests
+	failed map[test]bool      // failed tests, and packages with failed tests
+	parent map[test]bool      // tests that have subtests
+	took   map[string]float64 // seconds by package, if noticeable
 }
 
 func readGo(in io.Reader, out io.Writer) (counts, error) {
-	r := goRun{out: out, output: map[test][]string{}, failed: map[test]bool{}, parent: map[test]bool{}}
+	r := goRun{out: out, output: map[test][]string{}, failed: map[test]bool{}, parent: map[test]bool{}, took: map[string]float64{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -42,11 +47,29 @@ func readGo(in io.Reader, out io.Writer) (counts, error) {
 		}
 		r.take(e)
 	}
+	r.showSlowest()
 	return r.counts, lines.Err()
+}
+
+// noticeable is the time of a package, in seconds, from which it is worth a mention.
+const noticeable = 15
+
+// showSlowest prints the packages that took longest, in one line.
+func (r *goRun) showSlowest() {
+	slow := slices.SortedFunc(maps.Keys(r.took), func(a, b string) int { return cmp.Compare(r.took[b], r.took[a]) })
+	for i, pkg := range slow[:min(5, len(slow))] {
+		fmt.Fprintf(r.out, "%s%s %.0f s", []string{"slowest: ", ", "}[min(i, 1)], pkg, r.took[pkg])
+	}
+	if len(slow) > 0 {
+		fmt.Fprintln(r.out)
+	}
 }
 
 func (r *goRun) take(e event) {
 	t := test{e.Package, e.Test}
+	if e.Test == "" && e.Elapsed >= noticeable {
+		r.took[strings.TrimPrefix(e.Package, "github.com/agentvoice/agentvoice-daemon/")] = e.Elapsed
+	}
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(r.out, e.Output)

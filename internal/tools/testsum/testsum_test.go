@@ -51,6 +51,13 @@ func TestGo(t *testing.T) {
 			"it does not build", "go: odd\n" + events(t, [3]string{"build-output", "", "x.go:1: bad\n"}, [3]string{"build-fail"}, [3]string{"fail"}),
 			counts{0, 1, 0}, false, []string{"go: odd", "x.go:1: bad", "FAIL p"}, nil,
 		},
+		{
+			"packages take long", `{"Action":"pass","Package":"p","Test":"A","Elapsed":30}
+{"Action":"pass","Package":"p","Elapsed":31.4}
+{"Action":"pass","Package":"q","Elapsed":40}
+{"Action":"pass","Package":"r","Elapsed":1}
+`, counts{1, 0, 0}, true, []string{"slowest: q 40 s, p 31 s\n"}, []string{"r 1"},
+		},
 		{"nothing runs", events(t, [3]string{"pass"}), counts{0, 1, 0}, false, []string{"no test ran"}, nil},
 	}
 	for _, tt := range tests {
