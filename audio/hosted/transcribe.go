@@ -26,7 +26,7 @@ const (
 	maxText      = 1 << 20                 // of a response, in bytes
 	patience     = 30 * time.Second        // for an utterance, including retries
 	listenStall  = 20 * time.Second        // for a response: on a slow machine a model takes longer than the utterance
-	lifeSign     = time.Second             // between two empty partial results while the service is working
+	lifeSign     = time.Second             // between two empty partial results while an utterance is recognised
 )
 
 // TranscriberConfig configures a transcription service.
@@ -121,7 +121,8 @@ func (r *recognizer) Partial() string { return "" }
 // Finish implements stt.Recognizer.
 func (r *recognizer) Finish() (stt.Result, error) { return r.FinishStreaming(func(string) {}) }
 
-// FinishStreaming implements stt.Streamer.
+// FinishStreaming implements stt.Streamer. Until it returns, partial is called at least
+// once a second, even without new text.
 func (r *recognizer) FinishStreaming(partial func(string)) (stt.Result, error) {
 	switch {
 	case r.closed:
@@ -136,7 +137,9 @@ func (r *recognizer) FinishStreaming(partial func(string)) (stt.Result, error) {
 	r.t.mu.Lock()
 	ctx := r.t.ctx
 	r.t.mu.Unlock()
-	result, err := r.t.transcribe(ctx, r.pcm, partial)
+	said := &progress{tell: partial}
+	defer said.begin()()
+	result, err := r.t.transcribe(ctx, r.pcm, said)
 	if err == nil || ctx.Err() != nil || r.t.cfg.Instead == nil {
 		return result, err
 	}
@@ -173,9 +176,8 @@ func instead(of stt.Factory, pcm []int16) (stt.Result, error) {
 	return engine.Finish()
 }
 
-// transcribe sends an utterance to the service. While the service is working, partial
-// is called at least once a second, even without new text.
-func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, partial func(string)) (result stt.Result, err error) {
+// transcribe sends an utterance to the service.
+func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, said *progress) (result stt.Result, err error) {
 	body, contentType, err := t.form(pcm)
 	if err != nil {
 		return result, err
@@ -183,8 +185,6 @@ func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, partial func(
 	defer clear(body) // it contains the audio
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	said := &progress{tell: partial}
-	defer said.begin()()
 	err = t.client.retry(ctx, func(ctx context.Context) (bool, error) {
 		return true, t.client.post(ctx, "transcription", "/audio/transcriptions", contentType, body, func(res *http.Response) (err error) {
 			result, err = readTranscript(res, said.add)
