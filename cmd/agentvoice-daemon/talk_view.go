@@ -208,7 +208,7 @@ func suffix(sep, s string) string {
 func (v *talkView) finish() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fmt.Fprintf(v.out, "%d turns, %d of them interrupted\n", v.turns, v.cut)
+	fmt.Fprintf(v.out, "%s, %d interrupted\n", plural(v.turns, "turn"), v.cut)
 	if v.failed != "" && v.turns == 0 {
 		return fmt.Errorf("the conversation did not start: %s", v.failed)
 	}

@@ -63,7 +63,7 @@ func printUsage(out io.Writer, u protocol.UsageResult, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(out).Encode(u)
 	}
-	fmt.Fprintf(out, "since %s: %d sessions, %d turns\n", u.Since.Local().Format(time.DateOnly), u.Sessions, u.Turns)
+	fmt.Fprintf(out, "since %s: %s, %s\n", u.Since.Local().Format(time.DateOnly), plural(u.Sessions, "session"), plural(u.Turns, "turn"))
 	if len(u.Models) == 0 {
 		return nil
 	}
@@ -77,7 +77,19 @@ func printUsage(out io.Writer, u protocol.UsageResult, asJSON bool) error {
 	return w.Flush()
 }
 
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// seconds formats an amount of audio. "-" is none that was measured: a session reports
+// tokens or nothing.
 func seconds(ms int64) string {
+	if ms == 0 {
+		return "-"
+	}
 	return (time.Duration(ms) * time.Millisecond).Round(time.Second).String()
 }
 
