@@ -26,7 +26,6 @@ const (
 	maxText      = 1 << 20                 // of a response, in bytes
 	patience     = 30 * time.Second        // for an utterance, including retries
 	listenStall  = 20 * time.Second        // for a response: on a slow machine a model takes longer than the utterance
-	lifeSign     = time.Second             // between two empty partial results while an utterance is recognised
 )
 
 // TranscriberConfig configures a transcription service.
@@ -121,8 +120,7 @@ func (r *recognizer) Partial() string { return "" }
 // Finish implements stt.Recognizer.
 func (r *recognizer) Finish() (stt.Result, error) { return r.FinishStreaming(func(string) {}) }
 
-// FinishStreaming implements stt.Streamer. Until it returns, partial is called at least
-// once a second, even without new text.
+// FinishStreaming implements stt.Streamer.
 func (r *recognizer) FinishStreaming(partial func(string)) (stt.Result, error) {
 	switch {
 	case r.closed:
@@ -137,9 +135,14 @@ func (r *recognizer) FinishStreaming(partial func(string)) (stt.Result, error) {
 	r.t.mu.Lock()
 	ctx := r.t.ctx
 	r.t.mu.Unlock()
-	said := &progress{tell: partial}
-	defer said.begin()()
-	result, err := r.t.transcribe(ctx, r.pcm, said)
+	said := ""
+	result, err := r.t.transcribe(ctx, r.pcm, func(words string, again bool) {
+		if again {
+			said = ""
+		}
+		said += words
+		partial(said)
+	})
 	if err == nil || ctx.Err() != nil || r.t.cfg.Instead == nil {
 		return result, err
 	}
@@ -176,8 +179,9 @@ func instead(of stt.Factory, pcm []int16) (stt.Result, error) {
 	return engine.Finish()
 }
 
-// transcribe sends an utterance to the service.
-func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, said *progress) (result stt.Result, err error) {
+// transcribe sends an utterance to the service. add receives the words of a streamed
+// answer; again says that they replace the earlier ones.
+func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, add func(words string, again bool)) (result stt.Result, err error) {
 	body, contentType, err := t.form(pcm)
 	if err != nil {
 		return result, err
@@ -187,48 +191,11 @@ func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, said *progres
 	defer cancel()
 	err = t.client.retry(ctx, func(ctx context.Context) (bool, error) {
 		return true, t.client.post(ctx, "transcription", "/audio/transcriptions", contentType, body, func(res *http.Response) (err error) {
-			result, err = readTranscript(res, said.add)
+			result, err = readTranscript(res, add)
 			return err
 		})
 	})
 	return result, err
-}
-
-// progress reports the text so far, at least once a second as a sign of life.
-type progress struct {
-	tell func(string)
-
-	mu   sync.Mutex
-	text string
-}
-
-func (p *progress) begin() (end func()) {
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		t := time.NewTicker(lifeSign)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				p.add("", false)
-			case <-stop:
-				return
-			}
-		}
-	}()
-	return func() { close(stop); <-done }
-}
-
-// add appends words; if again is set, it starts over with them.
-func (p *progress) add(words string, again bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if again {
-		p.text = ""
-	}
-	p.text += words
-	p.tell(p.text)
 }
 
 // form builds the body of a request, according to the public reference

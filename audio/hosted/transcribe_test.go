@@ -261,53 +261,6 @@ func TestCancelOfTranscription(t *testing.T) {
 	}
 }
 
-// A slow service shows signs of life, and so does the engine that takes over from one that
-// fails, so that the utterance is not abandoned.
-func TestSignsOfLife(t *testing.T) {
-	for want, status := range map[string]int{"at last": http.StatusOK, "by another": http.StatusForbidden} {
-		t.Run(want, func(t *testing.T) {
-			alive := make(chan struct{}, 16)
-			work := func() {
-				for range 2 {
-					select {
-					case <-alive:
-					case <-time.After(20 * lifeSign):
-						t.Error("no sign of life")
-					}
-				}
-			}
-			_, r := ears(t, func(w http.ResponseWriter, q *http.Request) {
-				_, _ = io.Copy(io.Discard, q.Body)
-				if status != http.StatusOK {
-					w.WriteHeader(status)
-					return
-				}
-				work()
-				answer("application/json", `{"text":"at last"}`)(w, q)
-			}, func(c *TranscriberConfig) {
-				c.Stall = time.Minute
-				c.Instead = func() (stt.Recognizer, error) { work(); return &engine{}, nil }
-				c.Report = func(error) {}
-			})
-			if err := errors.Join(r.Start(), r.Write(make([]int16, stt.SampleRate))); err != nil {
-				t.Fatal(err)
-			}
-			result, err := r.(stt.Streamer).FinishStreaming(func(text string) {
-				if text != "" {
-					t.Errorf("%q is known before the answer", text)
-				}
-				select {
-				case alive <- struct{}{}:
-				default:
-				}
-			})
-			if err != nil || result.Text != want {
-				t.Errorf("%+v %v", result, err)
-			}
-		})
-	}
-}
-
 // The audio is discarded with the utterance, and misuse is an error.
 func TestUtterancesOfARecogniser(t *testing.T) {
 	_, r := ears(t, answer("application/json", `{"text":"yes"}`), nil)

@@ -1,7 +1,6 @@
 package localrealtime
 
 import (
-	"context"
 	"errors"
 	"io"
 	"sync"
@@ -124,26 +123,6 @@ func (p *pool[T]) ready() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.failed
-}
-
-// loadedWithin waits for the background load until d has passed or ctx is done, and
-// reports whether the load ended.
-func (p *pool[T]) loadedWithin(ctx context.Context, d time.Duration) bool {
-	p.mu.Lock()
-	warming := p.warming
-	p.mu.Unlock()
-	if warming == nil {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-warming:
-		return true
-	case <-t.C:
-	case <-ctx.Done():
-	}
-	return false
 }
 
 // loading reports whether a background load is in progress.

@@ -15,7 +15,7 @@ const (
 	maxQueuedSamples = 60 * listenRate // beyond this backlog the recogniser never catches up
 	fullSamples      = 20 * listenRate // beyond this backlog a client that supports backpressure has to wait
 	partialEvery     = 4               // windows: 128 ms
-	loadingNews      = time.Second     // interval of empty partial results while the engine loads
+	lifeSign         = time.Second     // interval at which the last partial result is repeated while the engine works
 )
 
 // errOverload fails an utterance that the recogniser cannot keep up with.
@@ -146,6 +146,7 @@ func (r *recognition) awaitRoom(ctx context.Context) bool {
 func (r *recognition) run(ctx context.Context) {
 	u := utteranceInEngine{engines: r.engines, words: r.words}
 	defer u.release()
+	partials := newRepeater(r.report)
 	writes, heard := 0, int64(0)
 	for {
 		j, ok := r.pop(ctx)
@@ -155,23 +156,83 @@ func (r *recognition) run(ctx context.Context) {
 		switch j.kind {
 		case recognitionStart:
 			writes, heard = 0, 0
-			for !r.engines.loadedWithin(ctx, loadingNews) && ctx.Err() == nil {
-				r.report(transcript{item: j.item})
-			}
-			u.start()
+			partials.begin(j.item)
+			partials.during(u.start)
 		case recognitionWrite:
-			u.write(j.pcm)
+			partials.during(func() { u.write(j.pcm) })
 			heard += int64(len(j.pcm))
 			if writes++; writes%partialEvery == 0 {
-				r.report(transcript{item: j.item, text: u.partial(), heard: heard})
+				partials.report(transcript{item: j.item, text: u.partial(), heard: heard})
 			}
 		case recognitionOverload:
 			u.fail(errOverload)
 		case recognitionFinish:
-			result, err := u.finish(func(text string) { r.report(transcript{item: j.item, text: text}) })
+			var result stt.Result
+			var err error
+			partials.during(func() {
+				result, err = u.finish(func(text string) { partials.report(transcript{item: j.item, text: text}) })
+			})
 			r.report(transcript{item: j.item, text: result.Text, final: true, confidence: result.Confidence, err: err})
 		}
 	}
+}
+
+// repeater reports partial results. While the engine works, loading included, it repeats
+// the last one every second: a client that awaits the words sees that they are coming,
+// however slow the engine or the machine is.
+type repeater struct {
+	to func(transcript)
+
+	mu    sync.Mutex
+	last  transcript
+	works bool
+	again *time.Timer
+}
+
+func newRepeater(to func(transcript)) *repeater {
+	p := &repeater{to: to}
+	p.again = time.AfterFunc(time.Hour, p.repeat)
+	p.again.Stop()
+	return p
+}
+
+// begin begins an utterance.
+func (p *repeater) begin(item string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = transcript{item: item}
+}
+
+func (p *repeater) report(t transcript) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = t
+	p.to(t)
+}
+
+func (p *repeater) repeat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.works {
+		p.to(p.last)
+		p.again.Reset(lifeSign)
+	}
+}
+
+// during repeats the last result while work runs.
+func (p *repeater) during(work func()) {
+	set := func(works bool) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.works = works; works {
+			p.again.Reset(lifeSign)
+		} else {
+			p.again.Stop()
+		}
+	}
+	set(true)
+	defer set(false)
+	work()
 }
 
 // utteranceInEngine is the engine and whether its current utterance has failed. A

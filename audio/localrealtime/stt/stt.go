@@ -47,8 +47,7 @@ type Recognizer interface {
 // Streamer is a Recognizer that keeps working for a while after the end of an
 // utterance, such as a remote service.
 type Streamer interface {
-	// FinishStreaming is like Finish, but calls partial with the text so far at least
-	// once a second, even if the text has not grown.
+	// FinishStreaming is like Finish, but calls partial with the text so far.
 	FinishStreaming(partial func(text string)) (Result, error)
 }
 
