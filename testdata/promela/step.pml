@@ -97,6 +97,7 @@ inline gather() {
   :: else -> message()
   fi
 }
+#define counts (ph != SPEAKING || prof != NEVER) /* what is said over the assistant counts */
 inline final() {
   look();
   if
@@ -120,7 +121,7 @@ inline final() {
            :: else -> if :: asked < 2 -> ask() :: else -> ap = A_LISTENING; kind = ANSWER fi
            fi
         :: class == C_NO && reply && !doubted -> reject()
-        :: class == C_PAUSE -> if :: lineup -> upause = 1 :: else -> skip fi
+        :: class == C_PAUSE -> if :: lineup && counts -> upause = 1 :: else -> skip fi
         :: class == C_CONTINUE && (doubt || upause) -> upause = 0
         :: ((class == C_CONTENT || (passing && (class == C_YES || class == C_NO))) && !doubted) || class == C_SEND || (class == C_CONTINUE && !(doubt || upause)) ->
            if
@@ -169,7 +170,7 @@ inline final() {
         if
         :: class == C_EMPTY || class == C_BACKCHANNEL -> skip
         :: doubted -> skip
-        :: class == C_PAUSE -> if :: ph != INTERRUPTED -> upause = 1 :: else -> skip fi
+        :: class == C_PAUSE -> if :: ph != INTERRUPTED && counts -> upause = 1 :: else -> skip fi
         :: class == C_CONTINUE && (lineup || upause) -> upause = 0
         :: class == C_STOP ->
            if
@@ -241,7 +242,7 @@ inline retry_() {
   look();
   if
   :: able && ph == SPEAKING && expl -> flush(); end_turn(4); ph = LISTENING /* and once more */
-  :: able && ph == LISTENING && !doubt && ap == A_NONE ->
+  :: able && ph == LISTENING && !doubt && ap == A_NONE && (!words || expl) -> /* words that wait to be sent go first */
      if :: expl -> flush(); end_turn(4) :: else fi;
      if
      :: queue > 0 -> retry = 0; waits(rutt)
