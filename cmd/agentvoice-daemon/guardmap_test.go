@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -146,69 +147,88 @@ func (l *lived) withoutService() {
 	l.start()
 }
 
-// occurrence is a change of a live session: its trigger, the reported status and the new
-// state. Without do, it follows automatically.
+// specifiedMap is the guard map of 003, verbatim.
+var specifiedMap = map[session.State][]session.State{
+	session.Inactive:     {session.Activating},
+	session.Activating:   {session.Ready, session.Error, session.Inactive},
+	session.Ready:        {session.Running, session.Deactivating, session.Inactive, session.Error},
+	session.Running:      {session.Ready, session.Waiting, session.Error, session.Deactivating},
+	session.Waiting:      {session.Running, session.Error, session.Deactivating},
+	session.Deactivating: {session.Inactive, session.Error},
+	session.Error:        {session.Inactive, session.Activating},
+}
+
+// specifiedTarget is the status mapping of 003, verbatim.
+var specifiedTarget = map[session.Status]session.State{
+	session.Created: session.Activating, session.Connected: session.Ready, session.TurnStarted: session.Running,
+	session.TurnComplete:      session.Ready,
+	session.TurnError:         session.Ready, // "if currently running or waiting", as here
+	session.QuestionRequested: session.Waiting, session.ApprovalResolved: session.Running,
+	session.TerminationBegun: session.Deactivating, session.Terminated: session.Inactive, session.Failed: session.Error,
+}
+
+// occurrence is a trigger of a live session, and the status that it leads to. Without do,
+// it follows automatically.
 type occurrence struct {
 	do     func(*lived)
 	status session.Status
-	from   session.State
-	to     session.State
 }
 
 // occurrences are two lives of a daemon that cover everything in the tables that a daemon
 // can cause.
 var occurrences = [][]occurrence{
 	{
-		{(*lived).start, session.Created, session.Inactive, session.Activating},
-		{nil, session.Connected, session.Activating, session.Ready},
-		{func(l *lived) { l.listening(); l.stall() }, session.Failed, session.Ready, session.Error},
-		{nil, session.Created, session.Error, session.Activating}, // it recovers
-		{nil, session.Connected, session.Activating, session.Ready},
-		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
-		{(*lived).answered, session.TurnComplete, session.Running, session.Ready},
-		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
-		{(*lived).fails, session.TurnError, session.Running, session.Ready},
-		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
-		{(*lived).stall, session.Failed, session.Running, session.Error},
-		{nil, session.Created, session.Error, session.Activating},
-		{nil, session.Connected, session.Activating, session.Ready},
-		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
-		{(*lived).end, session.TerminationBegun, session.Running, session.Deactivating},
-		{nil, session.Terminated, session.Deactivating, session.Inactive},
-		{func(l *lived) { l.asksForKey() }, session.Created, session.Inactive, session.Activating},
-		{(*lived).end, session.Terminated, session.Activating, session.Inactive},
+		{(*lived).start, session.Created},
+		{nil, session.Connected},
+		{func(l *lived) { l.listening(); l.stall() }, session.Failed},
+		{nil, session.Created}, // it recovers
+		{nil, session.Connected},
+		{(*lived).ask, session.TurnStarted},
+		{(*lived).answered, session.TurnComplete},
+		{(*lived).ask, session.TurnStarted},
+		{(*lived).fails, session.TurnError},
+		{(*lived).ask, session.TurnStarted},
+		{(*lived).stall, session.Failed},
+		{nil, session.Created},
+		{nil, session.Connected},
+		{(*lived).ask, session.TurnStarted},
+		{(*lived).end, session.TerminationBegun}, // while running
+		{nil, session.Terminated},
+		{func(l *lived) { l.asksForKey() }, session.Created},
+		{(*lived).end, session.Terminated}, // while activating
 	},
 	{
-		{(*lived).start, session.Created, session.Inactive, session.Activating},
-		{nil, session.Connected, session.Activating, session.Ready},
-		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
-		{(*lived).wantsTool, session.QuestionRequested, session.Running, session.Waiting},
-		{(*lived).stall, session.Failed, session.Waiting, session.Error},
-		{nil, session.Created, session.Error, session.Activating},
-		{nil, session.Connected, session.Activating, session.Ready},
-		{(*lived).ask, session.TurnStarted, session.Ready, session.Running},
-		{(*lived).wantsTool, session.QuestionRequested, session.Running, session.Waiting},
-		{(*lived).rejects, session.ApprovalResolved, session.Waiting, session.Running},
-		{(*lived).wantsTool, session.QuestionRequested, session.Running, session.Waiting},
-		{(*lived).end, session.TerminationBegun, session.Waiting, session.Deactivating},
-		{nil, session.Terminated, session.Deactivating, session.Inactive},
-		{(*lived).noKey, session.Created, session.Inactive, session.Activating},
-		{nil, session.Failed, session.Activating, session.Error},
-		{nil, session.Terminated, session.Error, session.Inactive},
-		{(*lived).withoutService, session.Created, session.Inactive, session.Activating},
-		{nil, session.Connected, session.Activating, session.Ready},
-		{func(l *lived) { l.listening(); l.end() }, session.TerminationBegun, session.Ready, session.Deactivating},
-		{nil, session.Terminated, session.Deactivating, session.Inactive},
+		{(*lived).start, session.Created},
+		{nil, session.Connected},
+		{(*lived).ask, session.TurnStarted},
+		{(*lived).wantsTool, session.QuestionRequested},
+		{(*lived).stall, session.Failed},
+		{nil, session.Created},
+		{nil, session.Connected},
+		{(*lived).ask, session.TurnStarted},
+		{(*lived).wantsTool, session.QuestionRequested},
+		{(*lived).rejects, session.ApprovalResolved},
+		{(*lived).wantsTool, session.QuestionRequested},
+		{(*lived).end, session.TerminationBegun}, // while waiting
+		{nil, session.Terminated},
+		{(*lived).noKey, session.Created},
+		{nil, session.Failed},
+		{nil, session.Terminated},
+		{(*lived).withoutService, session.Created},
+		{nil, session.Connected},
+		{func(l *lived) { l.listening(); l.end() }, session.TerminationBegun}, // while ready
+		{nil, session.Terminated},
 	},
 }
 
 // unreachable changes are allowed by the guard map but never made by a daemon: its
-// tear-down always ends at a deadline. The registry's own test covers them.
+// tear-down always ends at a deadline.
 var unreachable = [2]session.State{session.Deactivating, session.Error}
 
 // The guard map and status mapping of 003 in live daemons: every allowed change and every
-// status occurs, is published according to the tables, and is written to the database.
-// Only a crash leads from ready to inactive, which the next daemon detects.
+// status occurs, is published according to the specification's tables, and is written to
+// the database, which rejects all other changes. Only a crash leads from ready to
+// inactive, which the next daemon detects.
 func Test003TablesLive(t *testing.T) {
 	seen, told := map[[2]session.State]bool{}, map[session.Status]bool{}
 	folder := filepath.Join(t.TempDir(), "record")
@@ -216,22 +236,22 @@ func Test003TablesLive(t *testing.T) {
 	var written []string
 	for n, life := range occurrences {
 		l := &lived{sidecar: startSidecar(t, folder, `"copilot":true,"tools":true,"secrets":true`, "--log-level", "disabled", "--set", "agentvoice.suspend.maxMs=1000")}
+		was := session.Inactive
 		for i, o := range life {
 			if o.do != nil {
 				o.do(l)
 			}
-			if want, ok := session.Next(o.from, o.status); !ok || want != o.to {
-				t.Errorf("the table leads from %v with %v to %v", o.from, o.status, want)
+			want := specifiedTarget[o.status]
+			if from, to := l.change(); from != was || to != want {
+				t.Fatalf("life %d, change %d: %v leads from %v to %v, want from %v to %v", n, i, o.status, from, to, was, want)
 			}
-			if from, to := l.change(); from != o.from || to != o.to {
-				t.Fatalf("life %d, change %d is from %v to %v, want from %v to %v", n, i, from, to, o.from, o.to)
-			}
-			seen[[2]session.State{o.from, o.to}], told[o.status] = true, true
-			if o.from == session.Error && o.to == session.Activating { // another session on record
+			seen[[2]session.State{was, want}], told[o.status] = true, true
+			if was == session.Error && want == session.Activating { // another session on record
 				written = append(written, "error inactive", "inactive activating")
 			} else {
-				written = append(written, o.from.String()+" "+o.to.String())
+				written = append(written, was.String()+" "+want.String())
 			}
+			was = want
 		}
 		l.sidecar.end()
 	}
@@ -256,17 +276,52 @@ func Test003TablesLive(t *testing.T) {
 	if got := changes(); !slices.Equal(got, written) {
 		t.Errorf("the database saw\n%q, want\n%q", got, written)
 	}
-	for from := session.Inactive; from <= session.Error; from++ {
-		for to := session.Inactive; to <= session.Error; to++ {
-			change := [2]session.State{from, to}
-			if session.Allowed(from, to) && change != unreachable && !seen[change] {
+	for from, targets := range specifiedMap {
+		for _, to := range targets {
+			if change := [2]session.State{from, to}; change != unreachable && !seen[change] {
 				t.Errorf("no daemon went from %v to %v", from, to)
 			}
 		}
 	}
-	for status := session.Created; status <= session.Failed; status++ {
+	for status := range specifiedTarget {
 		if !told[status] {
 			t.Errorf("no daemon reported %v", status)
 		}
 	}
+	for from := range specifiedMap {
+		for to := range specifiedMap {
+			err := tryChange(t, filepath.Join(folder, "sessions.db"), from, to)
+			if from != to && (err == nil) != slices.Contains(specifiedMap[from], to) {
+				t.Errorf("the daemon's database, from %v to %v: %v", from, to, err)
+			}
+		}
+	}
+}
+
+// tryChange tries a change of state in a daemon's database, and undoes it.
+func tryChange(t *testing.T, path string, from, to session.State) error {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(t.Context(), "INSERT INTO sessions (id, daemon, provider, state, started) VALUES ('tried', '', '', 'inactive', 0)"); err != nil {
+		t.Fatal(err)
+	}
+	change := func(to session.State) error {
+		_, err := tx.ExecContext(t.Context(), "UPDATE sessions SET state = ? WHERE id = 'tried'", to.String())
+		return err
+	}
+	for _, next := range session.Path(session.Inactive, from) {
+		if err := change(next); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return change(to)
 }
