@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -169,6 +170,11 @@ func TestHundredWatchers(t *testing.T) {
 	var want string
 	for i, c := range all {
 		seen, _ := until(t, c, protocol.NotifyState, state(protocol.StateListening))
+		for _, change := range []string{`{"state":"activating","previousState":"inactive"`, `{"state":"ready","previousState":"activating"`} {
+			if !slices.ContainsFunc(seen, func(params string) bool { return strings.HasPrefix(params, change) }) {
+				t.Fatalf("watcher %d was not told %s in %q", i, change, seen)
+			}
+		}
 		if got := strings.Join(seen, "\n"); i == 0 {
 			want = got
 		} else if got != want {

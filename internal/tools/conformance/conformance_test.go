@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/explore"
 )
 
 // Coverage counts rows and guard results, not lines: an empty exploration covers
@@ -24,6 +26,15 @@ func TestCoverageIsMeasuredFromTheTable(t *testing.T) {
 	m := measure(all, none)
 	if m.rows.met+m.guards.met+m.faults.met != 0 || m.rows.of != len(table) || len(m.missing) != len(all) || m.enough() == nil {
 		t.Errorf("of nothing: %v, %v", m, m.enough())
+	}
+	// The gate reads what an exploration did not cover from its report.
+	report, err := json.Marshal(explore.Run(explore.Options{Worlds: []explore.World{}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read explored
+	if err := json.Unmarshal(report, &read); err != nil || !slices.Equal(read.Coverage.Uncovered, all) {
+		t.Errorf("of a report that lacks %d parts %d are read: %v", len(all), len(read.Coverage.Uncovered), err)
 	}
 	if m = measure(nil, none); m.rows.met != len(table) || m.enough() != nil || len(m.missing) != 0 {
 		t.Errorf("of everything: %v, %v", m, m.enough())
