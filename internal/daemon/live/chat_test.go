@@ -229,6 +229,7 @@ func TestChatMachineLive(t *testing.T) {
 	tk.interruptedQuestion(a)
 	tk.interruptedCall(a)
 	tk.retriedCall(a)
+	tk.roundTrip(a)
 	tk.atRest()
 	tk.compacts(a)
 	// CON-003: "persist state history for the last 20 transitions in memory".
@@ -432,6 +433,26 @@ func (tk *talk) retriedCall(a *able) {
 		t.Errorf("the calls %q ran, want %q", a.calls, want)
 	}
 	a.mu.Unlock()
+}
+
+// roundTrip leads one request through a question, the call and the next round
+// (004.roundTrip).
+func (tk *talk) roundTrip(a *able) {
+	t := tk.t
+	t.Helper()
+	a.runs(func(context.Context) (string, error) { return "43 passed", nil })
+	a.become(wants("call-4"))
+	tk.sendText("the ninth question")
+	tk.tool(waiting("call-4"))
+	first := a.last()
+	tk.approve("call-4")
+	tk.tool(status("call-4", protocol.ToolCompleted))
+	tk.endOf("turn-10", protocol.OutcomeAnswered)
+	second := a.last()
+	content, s := outcome(second, "call-4")
+	if second.ID != first.ID || first.Round != 0 || second.Round != 1 || content != "43 passed" || s != copilot.CallCompleted {
+		t.Errorf("after round %d of %s comes round %d of %s, which is told %q (%s)", first.Round, first.ID, second.Round, second.ID, content, s)
+	}
 }
 
 // compacts sends so many questions that the beginning is summarised (000.4.9): once,

@@ -416,8 +416,8 @@ func TestHalfAnAnswer(t *testing.T) {
 	if len(tk.notes) != 1 || tk.notes[0].Code != "copilotStalled" {
 		t.Errorf("notifications %+v, want one of copilotStalled", tk.notes)
 	}
-	if last.Outcome != protocol.OutcomeFailed || last.TurnID != "turn-1" {
-		t.Errorf("the turn ended as %+v, want failed", last)
+	if last.Outcome != protocol.OutcomeFailed || last.Code != "copilotStalled" || last.TurnID != "turn-1" {
+		t.Errorf("the turn ended as %+v, want failed by copilotStalled", last)
 	}
 }
 
