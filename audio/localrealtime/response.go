@@ -369,7 +369,7 @@ func (c *call) onResponseCancel(ev clientEvent) {
 		}
 	}
 	if ev.ResponseID != "" && e.ID == 0 || c.take(e, news{}) == machine.NotActive {
-		c.refuse(ev, invalidf("response_cancel_not_active", "response_id", "cancellation failed: no such response is in progress"))
+		c.refuse(ev, invalidf("response_cancel_not_active", "response_id", "Cancellation failed: no active response found"))
 	}
 }
 
