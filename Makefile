@@ -158,7 +158,7 @@ agents: deps-test ## drive a real coding agent by recorded speech and by text, a
 	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags nolibopusfile,agents -count 1 -timeout 10m -run 'TestCodex' ./cmd/agentvoice-daemon
 
 .PHONY: stock-clients
-stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.json ## talk with realtime-server through OpenAI's own clients, from npm and unmodified, and print the transcripts
+stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.json ## talk with realtime-server through OpenAI's and LiveKit's own clients, from npm and unmodified, and print the transcripts
 	@scripts/setup.sh --e2e
 	@node internal/stockclients/run.mjs $(BIN)
 

@@ -1,5 +1,5 @@
-// Runs OpenAI's clients against realtime-server, with recorded speech and a scripted chat
-// endpoint, prints the transcripts and fails where a conversation is not as it must be.
+// Runs unmodified clients from npm against realtime-server, with recorded speech and a scripted
+// chat endpoint, prints the transcripts and fails where a conversation is not as it must be.
 //
 //   node run.mjs DAEMON [CLIENT...]
 import { execFileSync, spawn } from "node:child_process";
@@ -12,21 +12,23 @@ import { start as startChat } from "./chat.mjs";
 import { recording } from "./microphone.mjs";
 
 const daemon = process.argv[2];
-const clients = process.argv.length > 3 ? process.argv.slice(3) : ["openai", "agents", "webrtc", "live"];
+const clients = process.argv.length > 3 ? process.argv.slice(3) : ["openai", "agents", "webrtc", "livekit", "live"];
 const speech = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-";
 const turns = ["0880", "0930", "0890"].map((n) => recording(`${speech}${n}.wav`));
 
-// certify makes a certificate for this run: the clients connect by TLS only.
+// certify makes a certificate for this run, because OpenAI's clients connect by TLS only. It
+// returns the certificate and the daemon's arguments.
 function certify(dir) {
-  const files = { key: join(dir, "tls.key"), cert: join(dir, "tls.pem") };
+  const key = join(dir, "tls.key");
+  const cert = join(dir, "tls.pem");
   const args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1";
-  execFileSync("openssl", [...args.split(" "), "-keyout", files.key, "-out", files.cert], { stdio: ["ignore", "ignore", "pipe"] });
-  return files;
+  execFileSync("openssl", [...args.split(" "), "-keyout", key, "-out", cert], { stdio: ["ignore", "ignore", "pipe"] });
+  return { ca: readFileSync(cert), args: ["--tls-cert", cert, "--tls-key", key] };
 }
 
 // serve starts the daemon and waits until it listens.
-async function serve(chat, keyFile, tls, more) {
-  const args = ["realtime-server", "--addr", "127.0.0.1:0", "--api-key-file", keyFile, "--tls-cert", tls.cert, "--tls-key", tls.key, "--agent", "openai", "--agent-endpoint", chat.url, "--agent-model", "scripted", ...more];
+async function serve(chat, keyFile, more) {
+  const args = ["realtime-server", "--addr", "127.0.0.1:0", "--api-key-file", keyFile, "--agent", "openai", "--agent-endpoint", chat.url, "--agent-model", "scripted", ...more];
   const child = spawn(daemon, args, { stdio: ["ignore", "pipe", "inherit"] });
   for await (const line of createInterface(child.stdout)) {
     const base = line.match(/^listening on (.*)$/)?.[1];
@@ -56,16 +58,16 @@ function checkRealtime(seen, requests) {
 }
 
 for (const client of clients) {
-  const { name, prepare, check = checkRealtime } = await import(`./${client}.mjs`);
+  const { name, prepare, tls = true, check = checkRealtime } = await import(`./${client}.mjs`);
   const { converse, origin, stop } = await prepare();
   const dir = mkdtempSync(join(tmpdir(), "agentvoice-stock-"));
   const chat = await startChat();
-  const tls = certify(dir);
-  const server = await serve(chat, join(dir, "key"), tls, origin ? ["--allow-origin", origin] : []);
+  const { ca, args } = tls ? certify(dir) : { args: [] };
+  const server = await serve(chat, join(dir, "key"), origin ? [...args, "--allow-origin", origin] : args);
   console.log(name);
   try {
     const say = (who, text) => console.log(`  ${who.padEnd(10)}${text}`);
-    const seen = await converse({ base: server.base, key: readFileSync(join(dir, "key"), "utf8").trim(), ca: readFileSync(tls.cert), dir, turns, say });
+    const seen = await converse({ base: server.base, key: readFileSync(join(dir, "key"), "utf8").trim(), ca, dir, turns, say });
     console.log(`  passed: ${check(seen, chat.requests)}`);
   } finally {
     server.child.kill();
