@@ -330,7 +330,7 @@ inline settle() {
   :: else
   fi;
   if
-  :: (wanted || (mfail && ph == ANALYSING && unsent)) && !loading && (rst == R_NONE || (rst == R_ENDED && ap == A_NONE && runcall == 0)) && free -> loading = 1; wanted = 0; mfail = 0
+  :: (wanted || (mfail && ph == ANALYSING && unsent)) && alive && !loading && (rst == R_NONE || (rst == R_ENDED && ap == A_NONE && runcall == 0)) && free -> loading = 1; wanted = 0; mfail = 0
   :: else
   fi;
   if

@@ -357,7 +357,7 @@ inline event() {
   :: ev == RESUME -> ea = ea & ~(H_CONNECTION | H_DEVICE); release(ea)
   :: ev == USER_RETRY -> d_step { skip; retry_(); skip }
   :: ev == USER_SPEAK -> d_step { skip; read_aloud(); skip }
-  :: ev == USER_MODEL && connected -> if :: loading -> skip :: else -> wanted = 1 fi
+  :: ev == USER_MODEL -> if :: loading -> skip :: else -> wanted = 1 fi
   :: ev == MODEL_READY && eb -> loading = 0
   :: ev == MODEL_FAILED && eb -> loading = 0; mfail = 1; if :: ph == ANALYSING && unsent -> rstage = 2; d_step { skip; failed(); skip } :: else fi
   :: ev == SESSION_RENEWAL && eb -> d_step { skip; hold_(H_RENEWAL); skip }
