@@ -26,6 +26,8 @@ var topics = []topic{
 	{[]string{"what day", "what date", "todays date", "what is the date", "whats the date", "current date", "date today", "which day", "tell me the date", "date is it"}, (*Adapter).date},
 	{[]string{"which branch", "what branch", "current branch", "git branch", "branch am i on", "branch are we on", "name of the branch"}, (*Adapter).branch},
 	{[]string{"how many files", "number of files", "count the files", "count of files", "count files"}, (*Adapter).files},
+	{[]string{"what is in this folder", "whats in this folder", "what is in the folder", "whats in the folder", "what is in this directory", "whats in this directory",
+		"list the files", "list files", "what files are", "which files are"}, (*Adapter).contents},
 	{[]string{"go version", "version of go", "version of the go", "which go", "golang version"}, (*Adapter).goVersion},
 	{[]string{"which folder", "what folder", "which directory", "what directory", "current folder", "current directory", "working folder", "working directory", "where am i",
 		"which workspace", "what workspace", "which project", "what project", "name of the project", "name of the folder"}, (*Adapter).folder},
@@ -126,7 +128,7 @@ func reflect(heard string, turn int) string {
 }
 
 func (a *Adapter) help(context.Context) string {
-	return "I am offline, but I can tell you the time and the date, the name of this folder, the git branch, how many files there are, and the Go version of the project. " +
+	return "I am offline, but I can tell you the time and the date, the name of this folder and what is in it, the git branch, how many files there are, and the Go version of the project. " +
 		"You can interrupt me at any moment by speaking. " +
 		"For everything else, connect an online assistant: with a key for a compatible service, or through your editor."
 }

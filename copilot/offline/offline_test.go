@@ -3,6 +3,7 @@ package offline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -98,6 +99,11 @@ func TestTopics(t *testing.T) {
 		{o, "How many files are there?", "There are 7 files"},
 		{inSub, "how many files are here", "There is one file"},
 		{missing, "how many files are here", "cannot read this folder"},
+		{o, "What is in this folder?", "contains `bare`, `go.mod`, `long`, `main.go`, `moved`, `node_modules`, `sub`, `worktree`."},
+		{inSub, "what's in this folder", "contains `a.txt`."},
+		{in("long"), "list the files", "folder is empty"},
+		{missing, "list the files", "cannot read this folder"},
+		{nowhere, "what's in the folder", "do not know which folder"},
 		{o, "What Go version does it use?", "Go 1.26.0."},
 		{inSub, "which go version", "no go.mod"},
 		{o, "What operating system is this?", "This machine runs"},
@@ -130,6 +136,20 @@ func TestTopics(t *testing.T) {
 		if strings.Contains(got, "CANARY") || strings.Contains(got, "canary") || strings.Contains(got, filepath.Dir(dir)) {
 			t.Errorf("%q: the answer holds what was in a file, or a path: %q", tt.in, got)
 		}
+	}
+}
+
+// A large folder is cut off after a few names, and names cannot end the code span.
+func TestContentsOfALargeFolder(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 20 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f`%02d", i)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, want := ask(t, offline.Options{Dir: dir}, "What is in this folder?"), "contains `f00`, `f01`, `f02`, `f03`, `f04`, `f05`, `f06`, `f07`, and 12 more."
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,7 +12,10 @@ import (
 	"strings"
 )
 
-const noFolder = "I do not know which folder you work in: I was started without one."
+const (
+	noFolder   = "I do not know which folder you work in: I was started without one."
+	cannotRead = "I cannot read this folder."
+)
 
 func (a *Adapter) folder(context.Context) string {
 	name := ""
@@ -22,6 +26,32 @@ func (a *Adapter) folder(context.Context) string {
 		return noFolder
 	}
 	return "We are in the folder `" + strings.ReplaceAll(name, "`", "") + "`."
+}
+
+// maxNamed is how many entries of the folder are named, about ten seconds of speech.
+const maxNamed = 8
+
+func (a *Adapter) contents(context.Context) string {
+	if a.opts.Dir == "" {
+		return noFolder
+	}
+	entries, err := os.ReadDir(a.opts.Dir)
+	if err != nil {
+		return cannotRead
+	}
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") { // hidden
+			names = append(names, "`"+strings.ReplaceAll(e.Name(), "`", "")+"`")
+		}
+	}
+	if len(names) == 0 {
+		return "This folder is empty, or has only hidden files."
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
+	}
+	return "This folder contains " + strings.Join(names, ", ") + "."
 }
 
 func (a *Adapter) branch(context.Context) string {
@@ -142,7 +172,7 @@ func (a *Adapter) files(ctx context.Context) string {
 	})
 	switch {
 	case err != nil:
-		return "I cannot read this folder."
+		return cannotRead
 	case n > maxFiles:
 		return "There are more files in this folder than I want to count: over fifty thousand."
 	case n == 1:
