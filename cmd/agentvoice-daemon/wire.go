@@ -61,10 +61,10 @@ func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.audioIn, "audio-in", "default", "microphone: default, a device's name or id, wav:FILE, or null")
 	fs.StringVar(&f.audioOut, "audio-out", "default", "speaker: default, a device's name or id, wav:FILE, or null")
 	fs.StringVar(&f.provider, "provider", "", "speech service: local, openai, live, azure, localai or compatible (default: local)")
-	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service (default: that of the provider)")
+	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the voice service (default: that of the provider)")
 	fs.StringVar(&f.deployment, "deployment", "", "deployment name (azure)")
 	fs.StringVar(&f.model, "model", "", "realtime model")
-	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the service's key (env "+envOpenAI+", "+envAzure+" or "+envLocal+")")
+	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the voice service's key (env "+envOpenAI+", "+envAzure+", "+envLocal+" or "+envOther+"); the assistant's key is read from the environment only")
 	fs.StringVar(&f.journal, "journal", "", "write a journal to this folder or .jsonl file")
 	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "start a new journal file at this size, in bytes; at least 65536")
 	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "number of journal files to keep")
@@ -332,11 +332,14 @@ type assistantFlags struct {
 
 func (f *assistantFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.agent, "agent", "offline", "assistant: offline, openai for an OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp")
-	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant (openai)")
+	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant, such as http://127.0.0.1:11434/v1 (openai; default OpenAI, with the key in "+envOpenAI+")")
 	fs.StringVar(&f.model, "agent-model", "gpt-4o-mini", "the assistant's model (openai)")
 }
 
 func (f *assistantFlags) adapter() (copilot.Adapter, error) {
+	if f.agent == "openai" && f.endpoint == "" && os.Getenv(envOpenAI) == "" {
+		return nil, errors.New("--agent openai: no key for OpenAI; set " + envOpenAI + ", or pass --agent-endpoint for another server")
+	}
 	a, err := f.named(f.agent, "")
 	if err != nil {
 		return nil, misuse{fmt.Errorf("--agent %s: %w", f.agent, err)}

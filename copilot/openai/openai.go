@@ -45,7 +45,8 @@ const DefaultSystemPrompt = "You are a programming assistant in a spoken convers
 
 // Options configure the adapter.
 type Options struct {
-	// BaseURL is the parent of chat/completions; default DefaultBaseURL.
+	// BaseURL is the parent of chat/completions; default DefaultBaseURL. If it has no
+	// path, the path is /v1.
 	BaseURL string
 	// Key may be empty, for servers without keys.
 	Key Key
@@ -83,6 +84,9 @@ func New(o Options) (*Adapter, error) {
 		return nil, errors.New("the assistant's base URL contains a user name or password; set the key separately")
 	case !o.Key.IsZero() && base.Scheme == "http" && !isLoopback(base.Hostname()):
 		return nil, errors.New("the assistant's key would be sent unencrypted; use an https base URL, or no key")
+	}
+	if strings.Trim(base.Path, "/") == "" {
+		base.Path = "/v1"
 	}
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport.(*http.Transport).Clone()

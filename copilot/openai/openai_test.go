@@ -444,6 +444,27 @@ func TestDeadlineBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// The path of the base URL is kept; without one it is /v1, as for voice services.
+func TestPathOfBaseURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://127.0.0.1:1": "/v1/chat/completions", "http://127.0.0.1:1/": "/v1/chat/completions",
+		"http://127.0.0.1:1/v1": "/v1/chat/completions", "http://127.0.0.1:1/api/v2/": "/api/v2/chat/completions",
+	} {
+		path := ""
+		a, err := openai.New(openai.Options{BaseURL: base, Model: "m", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			path = r.URL.Path
+			return nil, io.ErrUnexpectedEOF
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Send(t.Context(), request, func(string) {}) // no response
+		if path != want {
+			t.Errorf("%s: path %s, want %s", base, path, want)
+		}
+	}
+}
+
 func TestBadOptions(t *testing.T) {
 	key := openai.NewKey(canary)
 	for name, o := range map[string]openai.Options{
