@@ -67,7 +67,8 @@ const (
 	CommandRunTests         Command = "runTests"
 )
 
-// Commands lists every command in the order of help.
+// Commands lists every command in the order of help. Ranges of it have a meaning: see
+// Agent and Editor.
 var Commands = []Command{
 	CommandStop, CommandPause, CommandContinue, CommandRepeat, CommandRepeatSentence, CommandFromStart, CommandSkip, CommandSkipCode, CommandReadCode,
 	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandSummarise, CommandWhatDidYouDo,

@@ -36,8 +36,11 @@ func TestEveryPhraseIsItsCommand(t *testing.T) {
 				}
 			}
 		}
-		if !slices.Equal(have, spoken.Commands) {
-			t.Errorf("%s has the commands\n%v, want\n%v", lang, have, spoken.Commands)
+		for i := range max(len(have), len(spoken.Commands)) {
+			if i >= len(have) || i >= len(spoken.Commands) || have[i] != spoken.Commands[i] {
+				t.Errorf("commands/%s.md: the sections differ from Commands, in number or order, from command %d:\nhave %s\nwant %s", lang, i+1, have[i:], spoken.Commands[i:])
+				break
+			}
 		}
 	}
 }

@@ -1,6 +1,5 @@
 // Editor actions for voice commands. Each result says why the action failed, if it did, in the
 // user's language, to be spoken.
-// spoken.
 
 import * as vscode from 'vscode';
 import type { Model } from './model';
