@@ -130,6 +130,9 @@ func (a *Adapter) Close() error {
 	return nil
 }
 
+// MaySpeculate implements copilot.Speculative. A request without tools only answers.
+func (*Adapter) MaySpeculate(r copilot.Request) bool { return !offersTools(r) && r.Wants == nil }
+
 // Send implements copilot.Adapter.
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
 	body, err := json.Marshal(a.request(r))

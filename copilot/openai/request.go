@@ -76,7 +76,7 @@ func (a *Adapter) request(r copilot.Request) completion {
 	} else {
 		c.MaxTokens = r.MaxTokens
 	}
-	if r.ToolChoice == "" || len(r.Tools) == 0 {
+	if !offersTools(r) {
 		return c
 	}
 	for _, t := range r.Tools {
@@ -90,6 +90,9 @@ func (a *Adapter) request(r copilot.Request) completion {
 	}
 	return c
 }
+
+// offersTools reports whether the service is told about tools.
+func offersTools(r copilot.Request) bool { return r.ToolChoice != "" && len(r.Tools) > 0 }
 
 // appendCall adds a call and its result: the call belongs to the preceding message of the
 // assistant, as do further calls whose results follow.
