@@ -19,7 +19,7 @@ const GROUPS = {
   hearing: ['hearing', 'transcription', 'vocabulary', 'words', 'wake', 'turnDetection', 'interruption'],
   voice: ['voice', 'speech', 'cues'],
   audio: ['audio'],
-  assistant: ['agent', 'copilot', 'conversation', 'suspend', 'fault'],
+  assistant: ['agent', 'speculation', 'copilot', 'conversation', 'suspend', 'fault'],
   privacy: ['privacy', 'budget'],
 };
 /** Signal processing, time-outs and what only networks behind a firewall need: few people change them. */

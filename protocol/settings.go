@@ -22,6 +22,8 @@ type Settings struct {
 	Model      string // realtime model; "" for the provider's default
 	Locale     string // BCP 47; "" for that of initialize
 	Agent      string // assistant: offline, openai or acp:CMD; "" for the editor's
+	// Speculation sends requests before the words are final.
+	Speculation bool
 
 	Session       SessionSettings
 	Network       NetworkSettings
@@ -298,6 +300,9 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.agent", Default: "", Scope: ScopeApplication, Restart: true,
 		Meaning: "Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the first workspace folder, and you are asked aloud whenever it requests permission for a tool.",
 		field:   func(s *Settings) any { return &s.Agent }},
+	{Name: "agentvoice.speculation", Default: false, Scope: ScopeApplication, Restart: true,
+		Meaning: "Sends the request when you pause, on the words heard so far, so that the answer begins sooner. If you continue, or the final words differ, the request is cancelled and the answer thrown away, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant.",
+		field:   func(s *Settings) any { return &s.Speculation }},
 
 	{Name: "agentvoice.session.maxMs", Default: 0.0, Min: 0, Max: 86400000, Scope: ScopeApplication, Restart: true,
 		Meaning: "Maximum length of a session, for services that neither announce nor document one, such as behind a gateway. The next session opens before the limit; 0 for no known limit.",

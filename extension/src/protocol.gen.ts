@@ -536,6 +536,8 @@ export interface Configuration {
   'agentvoice.locale'?: string | null;
   /** Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the first workspace folder, and you are asked aloud whenever it requests permission for a tool. */
   'agentvoice.agent'?: string | null;
+  /** Sends the request when you pause, on the words heard so far, so that the answer begins sooner. If you continue, or the final words differ, the request is cancelled and the answer thrown away, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant. */
+  'agentvoice.speculation'?: boolean | null;
   /** Maximum length of a session, for services that neither announce nor document one, such as behind a gateway. The next session opens before the limit; 0 for no known limit. */
   'agentvoice.session.maxMs'?: number | null;
   /** URL of the proxy for requests to voice services, such as `http://proxy.example:8080` or `socks5://proxy.example:1080`; empty for `HTTPS_PROXY` of the environment. `NO_PROXY` applies to both. */
@@ -1597,6 +1599,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.locale', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.agent', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.speculation', kind: 'boolean', default: false, restart: true },
   { name: 'agentvoice.session.maxMs', kind: 'milliseconds', default: 0, minimum: 0, maximum: 86400000, restart: true },
   { name: 'agentvoice.network.proxy', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.network.turnServers', kind: 'string', default: '', restart: true },

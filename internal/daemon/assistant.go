@@ -9,9 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/speculation"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 )
 
 // retryBackoff is the delay before the second attempt; it doubles for each further
@@ -31,6 +33,7 @@ type assistant struct {
 	retries func() int
 	used    func(copilot.Usage)
 	unasked func() // announces an agent that may act without asking
+	early   *early
 
 	ctx     context.Context // covers everything in flight, until close
 	abandon context.CancelFunc
@@ -52,6 +55,7 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 		retries: func() int { return d.settings().Copilot.MaxRetries },
 		used:    d.answered,
 		unasked: d.mayActUnasked,
+		early:   newEarly(d),
 	}
 }
 
@@ -91,7 +95,8 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
 		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked,
 	}
-	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req) })
+	claimed := a.early.attempts.Claim(a.uses(), req)
+	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req, claimed) })
 }
 
 // cancel cancels the request or job with the given id.
@@ -138,18 +143,22 @@ func (a *assistant) settled(outside Waiter) bool {
 // close cancels everything in flight and waits for it.
 func (a *assistant) close() {
 	a.abandon()
+	a.early.reset()
 	a.wg.Wait()
+	a.early.attempts.Close()
 }
 
 // run makes attempts until one succeeds, no attempts remain, or the deadline for the
-// first sign of life would expire before the next one.
-func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request) csm.CopilotDone {
+// first sign of life would expire before the next one. If the request was sent early, that
+// is the first attempt.
+func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request, claimed *speculation.Attempt) csm.CopilotDone {
 	start := a.clock.Now()
 	done := csm.CopilotDone{Request: e.Request, Round: e.Round}
 	for attempt := 1; ; attempt++ {
 		a.post(csm.CopilotSent{Request: e.Request, Round: e.Round, Attempt: attempt})
 		req.Attempt = attempt
-		spoke, err := a.attempt(ctx, e, req)
+		spoke, err := a.attempt(ctx, e, req, claimed)
+		claimed = nil
 		switch {
 		case ctx.Err() != nil:
 			done.Cancelled = true
@@ -171,7 +180,7 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 }
 
 // attempt makes one attempt and reports whether any words or calls arrived.
-func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
+func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request, claimed *speculation.Attempt) (spoke bool, err error) {
 	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.spoken())
 	if _, tools := a.uses().(copilot.Caller); tools {
 		req.Wants = func(call copilot.ToolCall) {
@@ -186,7 +195,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 			})
 		}
 	}
-	err = a.uses().Send(ctx, req, func(text string) {
+	err = a.early.attempts.Send(ctx, claimed, a.uses(), req, func(text string) {
 		if !a.room(ctx) {
 			return
 		}
@@ -297,12 +306,20 @@ func knownCode(code string, other csm.Code) csm.Code {
 // the messages since then and, in the first round, the utterance to answer. In later
 // rounds the utterance is already part of the history.
 func (c *content) prompt(e csm.SendCopilot) []copilot.Message {
-	var out []copilot.Message
-	if said := c.summary(e.Summary); said != "" {
-		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: summaryLead + said})
+	words := ""
+	if e.Round == 0 {
+		words = c.words(e.Utterance, e.More)
 	}
-	out = append(out, c.messages(e.History)...)
-	if words := c.words(e.Utterance, e.More); e.Round == 0 && words != "" {
+	return c.promptOf(e.Summary, e.History, words)
+}
+
+func (c *content) promptOf(summary uint32, said []history.Item, words string) []copilot.Message {
+	var out []copilot.Message
+	if before := c.summary(summary); before != "" {
+		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: summaryLead + before})
+	}
+	out = append(out, c.messages(said)...)
+	if words != "" {
 		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words})
 	}
 	return out

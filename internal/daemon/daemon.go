@@ -94,6 +94,9 @@ type Port struct {
 	Heard func(epoch uint32, utterance uint64, text string, confidence float64) csm.Final
 	// HeardPartly stores a partial transcript and returns its event.
 	HeardPartly func(epoch uint32, utterance uint64, text string) csm.Partial
+	// HeardSettled reports words that the recogniser expects to keep if the voice, which
+	// has paused, remains silent. It does not block.
+	HeardSettled func(utterance uint64, text string)
 	// Names returns the names that the user is likely to say, in spoken form, the
 	// user's own first. They are for local engines only.
 	Names func() []string
@@ -201,7 +204,7 @@ func New(cfg Config) *Daemon {
 func (d *Daemon) port() Port {
 	return Port{
 		Post: d.loop.Post, Settings: d.prompted, NewUtterance: d.content.newID,
-		Heard: d.heard, HeardPartly: d.heardPartly, Names: d.vocabulary.said, Words: d.spokenText, Answer: d.answerFromWorld,
+		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
 		Capturing: d.capturing, Waking: d.waking, Used: d.used,
@@ -395,6 +398,9 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	d.set, d.selected = s, s.Copilot.Model
 	d.mu.Unlock()
 	d.showSettings()
+	if d.assistant != nil {
+		d.assistant.early.reset()
+	}
 	d.vocabulary.configure(s)
 	d.world.Configure(s)
 	if d.cfg.Record != nil {
@@ -464,6 +470,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 		default: // handled above
 		}
 	}
+	d.assistant.early.step(s)
 }
 
 // toAssistant executes an effect that belongs to the assistant, and reports whether it

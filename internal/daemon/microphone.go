@@ -15,6 +15,9 @@ func (d *Daemon) Mute(m protocol.MuteParams) {
 	defer d.muting.Unlock()
 	d.world.Mute(m.Muted)
 	d.setMicrophone(func(mic *protocol.Microphone) { setMuted(mic, m) })
+	if m.Muted && d.assistant != nil {
+		d.assistant.early.reset()
+	}
 }
 
 // muteIfTyped mutes the microphone of a conversation that begins with typed text, which

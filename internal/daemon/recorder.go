@@ -21,6 +21,8 @@ type Recorder interface {
 	Session(p protocol.SessionParams, at time.Time)
 	// Used records the use of a service by the session that was reported last.
 	Used(u usage.Use, at time.Time)
+	// Spent reports whether a budget was used up when the recorder last compared it.
+	Spent() bool
 	Close() error
 }
 

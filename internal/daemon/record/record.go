@@ -14,6 +14,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -35,6 +36,7 @@ type Recorder struct {
 	warn   func(protocol.ErrorCode, string)
 	stop   func()
 	begun  time.Time
+	spent  atomic.Bool // a budget is used up
 
 	// Used by the queue's goroutine only.
 	q       *daemon.Queue

@@ -39,11 +39,13 @@ func (r *Recorder) Used(u usage.Use, at time.Time) {
 
 // checkBudget warns the user about a budget that is nearly used up, and ends a paid
 // conversation once one is exceeded. The expected cost of the current turn already
-// counts.
+// counts. Conversations without a known cost only update Spent.
 func (r *Recorder) checkBudget(at time.Time) {
-	if r.store == nil || !r.live.costs || r.live.stopped || r.live.state == session.Inactive || r.live.state == session.Deactivating {
+	if r.store == nil {
 		return
 	}
+	tells := r.live.costs && !r.live.stopped && r.live.state != session.Inactive && r.live.state != session.Deactivating
+	over := false
 	at = at.Local()
 	for _, b := range []struct {
 		period string
@@ -64,16 +66,22 @@ func (r *Recorder) checkBudget(at time.Time) {
 		figures := fmt.Sprintf("%s: %.2f / %.2f USD", b.period, spent.Dollars(), b.limit)
 		switch {
 		case spent.Dollars() >= b.limit:
-			r.live.stopped = true
-			r.warn(protocol.CodeBudgetSpent, figures)
-			r.stop()
-			return
-		case spent.Dollars() >= nearly*b.limit && !r.told[b.period]:
+			over = true
+			if tells {
+				tells, r.live.stopped = false, true
+				r.warn(protocol.CodeBudgetSpent, figures)
+				r.stop()
+			}
+		case tells && spent.Dollars() >= nearly*b.limit && !r.told[b.period]:
 			r.told[b.period] = true
 			r.warn(protocol.CodeBudgetNearlySpent, figures)
 		}
 	}
+	r.spent.Store(over)
 }
+
+// Spent implements daemon.Recorder.
+func (r *Recorder) Spent() bool { return r.spent.Load() }
 
 // month returns the start of the month of at.
 func month(at time.Time) time.Time {
