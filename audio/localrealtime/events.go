@@ -268,6 +268,14 @@ type transcribedEvent struct {
 	} `json:"usage"`
 }
 
+// settledEvent is an extension; see includeSettled.
+type settledEvent struct {
+	Type       string `json:"type"` // conversation.item.input_audio_transcription.settled
+	EventID    string `json:"event_id"`
+	ItemID     string `json:"item_id"`
+	Transcript string `json:"transcript"`
+}
+
 type logprob struct {
 	Token   string  `json:"token"`
 	Logprob float64 `json:"logprob"` // natural

@@ -51,6 +51,7 @@ const (
 	recognitionWrite
 	recognitionOverload
 	recognitionFinish
+	recognitionSettled
 )
 
 // transcript is a result for an utterance.
@@ -59,6 +60,8 @@ type transcript struct {
 	text  string
 	final bool
 	heard int64 // samples of the utterance that a partial result covers
+	// settled: the voice has paused for so long that only more voice changes the text.
+	settled bool
 	// confidence is the engine's confidence in a final; 0 if not reported.
 	confidence float64
 	err        error // the utterance has failed
@@ -82,6 +85,11 @@ func (r *recognition) write(item string, pcm []int16) {
 // finish ends the utterance; the final result is reported.
 func (r *recognition) finish(item string) {
 	r.push(recognitionJob{kind: recognitionFinish, item: item})
+}
+
+// settle requests the text so far, because the voice has paused.
+func (r *recognition) settle(item string) {
+	r.push(recognitionJob{kind: recognitionSettled, item: item})
 }
 
 func (r *recognition) push(j recognitionJob) {
@@ -164,6 +172,8 @@ func (r *recognition) run(ctx context.Context) {
 			if writes++; writes%partialEvery == 0 {
 				partials.report(transcript{item: j.item, text: u.partial(), heard: heard})
 			}
+		case recognitionSettled:
+			r.report(transcript{item: j.item, text: u.partial(), settled: true})
 		case recognitionOverload:
 			u.fail(errOverload)
 		case recognitionFinish:

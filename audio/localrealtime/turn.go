@@ -1,6 +1,7 @@
 package localrealtime
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +74,12 @@ func (c *call) onWindow(w window) {
 	if since, quiet := t.endpoint.Quiet(); quiet {
 		t.endpoint.SetSilence(c.judgeOf(t.base + since).Delay(c.wordsUpTo(t.base + since)))
 	}
-	switch edge, ok := t.endpoint.Push(w.speech); {
+	edge, ok := t.endpoint.Push(w.speech)
+	if since, quiet := t.endpoint.Quiet(); quiet && t.pos-t.base-since == settledAfter && t.open != nil && t.open.words != nil &&
+		slices.Contains(c.session.Include, includeSettled) {
+		c.recognition.settle(t.open.item)
+	}
+	switch {
 	case ok && edge.Kind == vad.SpeechStart:
 		c.hearAt(machine.Onset, t.base+edge.Pos)
 	case ok && edge.Kind == vad.SpeechEnd:
@@ -100,6 +106,10 @@ const (
 	soundAfter = listenRate / 10 // of a pause: shorter ones occur within words
 	soundKept  = 8 * listenRate
 )
+
+// settledAfter is the pause after which PocketSphinx seldom changes its text unless the
+// voice continues (docs/design/measurements.md, Speculation). It is a multiple of a window.
+const settledAfter = 5 * vad.WindowSamples
 
 // judgeOf returns the Judge for the pause that began at since. Until the Listener has
 // answered, and if it fails, only the words decide.
@@ -195,6 +205,10 @@ func (c *call) onTranscript(n transcript) {
 	if state == nil {
 		return
 	}
+	if n.settled {
+		c.tellSettled(n)
+		return
+	}
 	e := machine.Event{Kind: machine.Final, ID: state.id, OK: strings.TrimSpace(n.text) != ""}
 	switch {
 	case n.err != nil:
@@ -208,6 +222,20 @@ func (c *call) onTranscript(n transcript) {
 
 // includeLogprobs is the member of session.include that requests probabilities.
 const includeLogprobs = "item.input_audio_transcription.logprobs"
+
+// includeSettled is the member of session.include that requests the text so far whenever
+// the voice pauses. It is an extension of this server: deltas only append, so they hold
+// back the words that the recogniser may still change.
+const (
+	includeSettled = "item.input_audio_transcription.settled"
+	settledType    = "conversation." + includeSettled
+)
+
+func (c *call) tellSettled(n transcript) {
+	if n.text != "" {
+		c.send(settledEvent{settledType, newID("event"), n.item, n.text})
+	}
+}
 
 func (c *call) sendDelta(item, delta string) {
 	c.send(transcriptDeltaEvent{"conversation.item.input_audio_transcription.delta", newID("event"), item, 0, delta})

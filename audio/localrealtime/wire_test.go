@@ -130,6 +130,9 @@ func formOf(data []byte) (kind string, members []string) {
 func checkForm(data []byte) error {
 	kind, got := formOf(data)
 	want := forms()[kind]
+	if kind == settledType { // OpenAI's library does not know it
+		want = [][]string{{"event_id", "item_id", "transcript", "type"}}
+	}
 	if !slices.ContainsFunc(want, func(w []string) bool { return slices.Equal(got, w) }) {
 		return fmt.Errorf("%q has the members %s, want one of %v as in testdata", kind, strings.Join(got, ", "), want)
 	}

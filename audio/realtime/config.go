@@ -92,6 +92,9 @@ type Config struct {
 	// that guides the model. It is optional.
 	TranscriptionPrompt string
 	TurnDetection       TurnDetection
+	// Settled requests SettledTranscript of the Handler, which only the embedded server
+	// reports.
+	Settled bool
 	// SessionLimit is the maximum session duration, for a service that neither
 	// announces nor documents it; 0 if unknown.
 	SessionLimit time.Duration
@@ -163,6 +166,10 @@ type Handler interface {
 	// Stats and Close.
 	Lost(code string, err error)
 }
+
+// SettledHandler is a Handler that takes the text of an item whenever the voice has
+// paused. The final text may differ if the voice continues.
+type SettledHandler interface{ SettledTranscript(item, text string) }
 
 const defaultConnectTimeout = 10 * time.Second
 

@@ -64,6 +64,7 @@ func (l *loop) dispatch(e serverEvent, now time.Time) (ok bool) {
 		}
 		l.handler.SpeechStopped(e.ItemID, position(e.AudioEndMs))
 	case "conversation.item.input_audio_transcription.delta",
+		"conversation.item.input_audio_transcription.settled",
 		"conversation.item.input_audio_transcription.completed",
 		"conversation.item.input_audio_transcription.failed":
 		return l.onTranscription(e)
@@ -85,6 +86,10 @@ func (l *loop) onTranscription(e serverEvent) bool {
 		}
 		l.partial[e.ItemID] += e.Delta
 		l.handler.PartialTranscript(e.ItemID, l.partial[e.ItemID])
+	case "conversation.item.input_audio_transcription.settled":
+		if h, ok := l.handler.(SettledHandler); ok {
+			h.SettledTranscript(e.ItemID, e.Transcript)
+		}
 	case "conversation.item.input_audio_transcription.completed":
 		delete(l.partial, e.ItemID)
 		l.used(true, e.Usage)

@@ -323,6 +323,7 @@ func newRecorder() *recorder {
 func (r *recorder) SpeechStarted(item string, pos int64) { r.add("started %s %d", item, pos) }
 func (r *recorder) SpeechStopped(item string, pos int64) { r.add("stopped %s %d", item, pos) }
 func (r *recorder) PartialTranscript(item, text string)  { r.add("partial %s %q", item, text) }
+func (r *recorder) SettledTranscript(item, text string)  { r.add("settled %s %q", item, text) }
 func (r *recorder) FinalTranscript(item, text string, confidence float64) {
 	sure := ""
 	if confidence != 1 {

@@ -11,6 +11,9 @@ import (
 // none, and every transcript counts as certain.
 const includeLogprobs = "item.input_audio_transcription.logprobs"
 
+// includeSettled requests the embedded server's event for SettledHandler.
+const includeSettled = "item.input_audio_transcription.settled"
+
 // wantedSession returns the session that the client requests: it transcribes and
 // speaks, but never answers by itself. The model is fixed at creation and rejected in
 // an update.
@@ -56,6 +59,9 @@ func sessionUpdates(cfg Config, include bool) []clientEvent {
 	var with []string
 	if include {
 		with = []string{includeLogprobs}
+		if cfg.Settled {
+			with = append(with, includeSettled)
+		}
 	}
 	if !transcribes(cfg.Dialect) {
 		s := wantedSession(cfg, false)

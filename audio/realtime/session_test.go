@@ -35,6 +35,23 @@ func TestLocalAIVoiceIsSetBeforeItHears(t *testing.T) {
 	}
 }
 
+// TestSettledTranscripts: the embedded server's text at a pause is requested only if it is
+// wanted, and passed on.
+func TestSettledTranscripts(t *testing.T) {
+	f := newFakeService(t)
+	cfg := f.config(OpenAI)
+	cfg.Settled = true
+	_, r := connect(t, f, cfg)
+	include, _ := json.Marshal(receive(t, f.session, "session.update")["session"].(map[string]any)["include"])
+	if want := `["` + includeLogprobs + `","` + includeSettled + `"]`; string(include) != want {
+		t.Errorf("the session includes %s, want %s", include, want)
+	}
+	f.emit(`{"type":"conversation.item.input_audio_transcription.settled","item_id":"i","transcript":"so far"}`)
+	if got := receive(t, r.calls, "a call"); got != `settled i "so far"` {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestServiceWithoutLogprobs: if a service does not support probabilities of a
 // transcript, the client repeats the request without them.
 func TestServiceWithoutLogprobs(t *testing.T) {

@@ -1,0 +1,45 @@
+package localrealtime
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A client that asks for it receives the text at each pause of the voice, before the end
+// of the turn and although deltas still hold words back; other clients do not.
+func TestTextAtAPauseIsSentToClientsThatAsk(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		session := transcribing()
+		if asks {
+			session = strings.Replace(session, `"include":[`, `"include":["`+includeSettled+`",`, 1)
+		}
+		h := start(t)
+		p := h.call(t, session)
+		p.say(append(append(append(quiet(600), tone(800, listenRate)...), quiet(250)...), append(tone(500, listenRate), quiet(700)...)...), time.Millisecond)
+		var texts []string
+		stopped, item, final := 0, "", ""
+		for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
+			switch e.Type {
+			case settledType:
+				texts, item = append(texts, e.Transcript), e.ItemID
+			case "input_audio_buffer.speech_stopped":
+				stopped = len(texts)
+			case "conversation.item.input_audio_transcription.completed":
+				final = e.Transcript
+				if asks && e.ItemID != item {
+					t.Errorf("the text is of item %q, not %q", item, e.ItemID)
+				}
+			}
+		}
+		if !asks {
+			if len(texts) > 0 {
+				t.Errorf("%d texts were sent unasked", len(texts))
+			}
+			continue
+		}
+		if len(texts) != 2 || stopped != 2 || !strings.HasPrefix(final, texts[1]) || !strings.HasPrefix(texts[1], texts[0]) || len(texts[1]) <= len(texts[0]) {
+			t.Errorf("texts %q, of which %d before the end of the turn; transcript %q", texts, stopped, final)
+		}
+	}
+}
