@@ -329,97 +329,101 @@ func TestSpeculationIsAdopted(t *testing.T) {
 	}
 }
 
-// Each case leads to the given requests, of which the last is answered.
-func TestSpeculationIsThrownAway(t *testing.T) {
-	paused := func(g *guess) {
+// paused leads to a pause in which the early request is open.
+func (g *guess) paused() {
+	g.begin()
+	g.partial("what is a mutex")
+	g.pause()
+	g.after(450)
+}
+
+// thrownAway are ways to the given requests, of which the last is answered.
+var thrownAway = map[string]struct {
+	happen func(g *guess)
+	asked  []string
+	ended  int // requests that were cancelled
+}{
+	"words are added after the pause": {func(g *guess) {
+		g.paused()
+		g.resume()
+		g.after(200)
+		g.partial("what is a mutex in go")
+		g.pause()
+		g.after(300)
+		g.final("what is a mutex in go")
+	}, []string{"what is a mutex", "what is a mutex in go"}, 1},
+	"the final words differ":   {func(g *guess) { g.paused(); g.final("what is a mutual") }, []string{"what is a mutex", "what is a mutual"}, 1},
+	"the final words are none": {func(g *guess) { g.paused(); g.final("") }, []string{"what is a mutex"}, 1},
+	"recognition fails": {func(g *guess) {
+		g.paused()
+		g.post(csm.RecognitionLost{Epoch: 1, Utterance: g.last, Code: csm.CodeRecognitionFailed})
+	}, []string{"what is a mutex"}, 1},
+	"the user interrupts":              {func(g *guess) { g.paused(); g.post(csm.UserInterrupt{}); g.final("stop") }, []string{"what is a mutex"}, 1},
+	"the conversation ends":            {func(g *guess) { g.paused(); g.post(csm.UserStop{}) }, []string{"what is a mutex"}, 1},
+	"the user pauses the conversation": {func(g *guess) { g.paused(); g.post(csm.Suspend{Reason: csm.SuspendUser}) }, []string{"what is a mutex"}, 1},
+	"the microphone is muted":          {func(g *guess) { g.paused(); g.d.Mute(protocol.MuteParams{Muted: true}); g.settle() }, []string{"what is a mutex"}, 1},
+	"the settings change": {func(g *guess) {
+		g.paused()
+		set := g.d.Settings()
+		set.Speculation = false
+		g.d.Configure(set)
+		g.settle()
+		g.after(1000)
+		g.final("what is a mutex")
+	}, []string{"what is a mutex", "what is a mutex"}, 1},
+	"text is typed instead": {func(g *guess) {
+		g.paused()
+		if err := g.d.SendText("hello", func(csm.Reply, protocol.Snapshot) {}); err != nil {
+			g.t.Error(err)
+		}
+		g.settle()
+	}, []string{"what is a mutex", "hello"}, 1},
+	"it failed": {func(g *guess) {
+		g.chat.fails = func(n int) bool { return n == 1 }
+		g.paused()
+		g.after(300)
+		g.final("what is a mutex")
+	}, []string{"what is a mutex", "what is a mutex"}, 0},
+	"it fails after its first words, hidden": {func(g *guess) {
+		g.chat.cuts = func(n int) bool { return n == 1 }
+		g.paused()
+		g.after(400)
+		g.final("what is a mutex")
+	}, []string{"what is a mutex", "what is a mutex"}, 0},
+	"it fails once it is adopted": {func(g *guess) {
+		g.chat.fails = func(n int) bool { return n == 1 }
+		g.paused()
+		g.final("what is a mutex")
+	}, []string{"what is a mutex", "what is a mutex"}, 0},
+	"the words are a command": {func(g *guess) {
+		g.begin()
+		g.partial("mute the microphone")
+		g.pause()
+		g.after(450)
+	}, nil, 0},
+	"the budget is used up": {func(g *guess) {
+		g.ledger.spent = true
+		g.paused()
+		g.final("what is a mutex")
+	}, []string{"what is a mutex"}, 0},
+	"the voice does not pause": {func(g *guess) {
 		g.begin()
 		g.partial("what is a mutex")
-		g.pause()
-		g.after(450) // the early request is open
-	}
-	for name, c := range map[string]struct {
-		happen func(g *guess)
-		asked  []string
-		ended  int // requests that were cancelled
-	}{
-		"words are added after the pause": {func(g *guess) {
-			paused(g)
-			g.resume()
-			g.after(200)
-			g.partial("what is a mutex in go")
-			g.pause()
-			g.after(300)
-			g.final("what is a mutex in go")
-		}, []string{"what is a mutex", "what is a mutex in go"}, 1},
-		"the final words differ": {func(g *guess) { paused(g); g.final("what is a mutual") }, []string{"what is a mutex", "what is a mutual"}, 1},
-		"the final words are none": {func(g *guess) { paused(g); g.final("") }, []string{"what is a mutex"}, 1},
-		"recognition fails": {func(g *guess) {
-			paused(g)
-			g.post(csm.RecognitionLost{Epoch: 1, Utterance: g.last, Code: csm.CodeRecognitionFailed})
-		}, []string{"what is a mutex"}, 1},
-		"the user interrupts": {func(g *guess) { paused(g); g.post(csm.UserInterrupt{}); g.final("stop") }, []string{"what is a mutex"}, 1},
-		"the conversation ends": {func(g *guess) { paused(g); g.post(csm.UserStop{}) }, []string{"what is a mutex"}, 1},
-		"the user pauses the conversation": {func(g *guess) { paused(g); g.post(csm.Suspend{Reason: csm.SuspendUser}) }, []string{"what is a mutex"}, 1},
-		"the microphone is muted": {func(g *guess) { paused(g); g.d.Mute(protocol.MuteParams{Muted: true}); g.settle() }, []string{"what is a mutex"}, 1},
-		"the settings change": {func(g *guess) {
-			paused(g)
-			set := g.d.Settings()
-			set.Speculation = false
-			g.d.Configure(set)
-			g.settle()
-			g.after(1000)
-			g.final("what is a mutex")
-		}, []string{"what is a mutex", "what is a mutex"}, 1},
-		"text is typed instead": {func(g *guess) {
-			paused(g)
-			if err := g.d.SendText("hello", func(csm.Reply, protocol.Snapshot) {}); err != nil {
-				g.t.Error(err)
-			}
-			g.settle()
-		}, []string{"what is a mutex", "hello"}, 1},
-		"it failed": {func(g *guess) {
-			g.chat.fails = func(n int) bool { return n == 1 }
-			paused(g)
-			g.after(300)
-			g.final("what is a mutex")
-		}, []string{"what is a mutex", "what is a mutex"}, 0},
-		"it fails after its first words, hidden": {func(g *guess) {
-			g.chat.cuts = func(n int) bool { return n == 1 }
-			paused(g)
-			g.after(400)
-			g.final("what is a mutex")
-		}, []string{"what is a mutex", "what is a mutex"}, 0},
-		"it fails once it is adopted": {func(g *guess) {
-			g.chat.fails = func(n int) bool { return n == 1 }
-			paused(g)
-			g.final("what is a mutex")
-		}, []string{"what is a mutex", "what is a mutex"}, 0},
-		"the words are a command": {func(g *guess) {
-			g.begin()
-			g.partial("mute the microphone")
-			g.pause()
-			g.after(450)
-		}, nil, 0},
-		"the budget is used up": {func(g *guess) {
-			g.ledger.spent = true
-			paused(g)
-			g.final("what is a mutex")
-		}, []string{"what is a mutex"}, 0},
-		"the voice does not pause": {func(g *guess) {
-			g.begin()
-			g.partial("what is a mutex")
-			g.after(1000)
-			g.final("what is a mutex")
-		}, []string{"what is a mutex"}, 0},
-		"a phrase ends the turn": {func(g *guess) {
-			set := g.d.Settings()
-			set.TurnDetection.Mode = protocol.TurnPhrase
-			g.post(csm.UserStop{})
-			g.d.Configure(set)
-			g.post(csm.UserStart{})
-			paused(g)
-		}, nil, 0},
-	} {
+		g.after(1000)
+		g.final("what is a mutex")
+	}, []string{"what is a mutex"}, 0},
+	"a phrase ends the turn": {func(g *guess) {
+		set := g.d.Settings()
+		set.TurnDetection.Mode = protocol.TurnPhrase
+		g.post(csm.UserStop{})
+		g.d.Configure(set)
+		g.post(csm.UserStart{})
+		g.paused()
+	}, nil, 0},
+}
+
+func TestSpeculationIsThrownAway(t *testing.T) {
+	for name, c := range thrownAway {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := newGuess(t, nil, nil)

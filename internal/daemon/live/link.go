@@ -514,6 +514,11 @@ func (h *hearer) PartialTranscript(item, text string) {
 	h.with(func(m *matcher) []csm.Event { return some(m.partial(item, text)) })
 }
 
+// SettledTranscript implements realtime.SettledHandler.
+func (h *hearer) SettledTranscript(item, text string) {
+	h.with(func(m *matcher) []csm.Event { m.settled(item, text); return nil })
+}
+
 // FinalTranscript implements realtime.Handler.
 func (h *hearer) FinalTranscript(item, text string, confidence float64) {
 	h.with(func(m *matcher) []csm.Event { return m.final(item, text, confidence) })

@@ -184,6 +184,13 @@ func (m *matcher) partial(name, text string) csm.Event {
 	return nil
 }
 
+// settled handles the words at a pause of the voice.
+func (m *matcher) settled(name, text string) {
+	if it := m.items[name]; it != nil && it.of != nil {
+		m.port.HeardSettled(it.of.id, text)
+	}
+}
+
 // final handles a final transcript. Words without a voice come from somebody whom the
 // local detector missed, unless they may be the assistant's own. Words spoken under
 // push-to-talk are never taken for a cough.

@@ -14,21 +14,22 @@ import (
 // Positions are in milliseconds.
 //
 //	voice 100 | silence 400 | gone | committed | empty 1 | pressed 100
-//	started A 100 | stopped A 700 | partial A words | final A words | doubted A words | failed A
+//	started A 100 | stopped A 700 | partial A words | settled A words | final A words | doubted A words | failed A
 func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	t.Helper()
 	var last uint64
+	var out []string
 	port := daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
 		Heard: func(epoch uint32, u uint64, text string, confidence float64) csm.Final {
 			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text)), Doubted: confidence < 0.5}
 		},
+		HeardSettled: func(u uint64, text string) { out = append(out, fmt.Sprintf("settled %d %s", u, text)) },
 		HeardPartly: func(epoch uint32, u uint64, text string) csm.Partial {
 			return csm.Partial{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
 		},
 	}
 	m := newMatcher(port, 3, local, func(from, to int64) bool { return from >= echo[0]*48 && to <= echo[1]*48 })
-	var out []string
 	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
 		w := strings.Fields(line)
 		var ms int64
@@ -58,6 +59,8 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 			events = some(m.stopped(w[1], pos))
 		case "partial":
 			events = some(m.partial(w[1], text))
+		case "settled":
+			m.settled(w[1], text)
 		case "final":
 			events = m.final(w[1], text, 1)
 		case "doubted":
@@ -115,6 +118,9 @@ func TestMatcher(t *testing.T) {
 			"1 starts 100; 1 pauses 900; 1 so far 1; 1 ends 1400; 1 words 2"},
 		{"the service is first", true, never,
 			"started A 80\nvoice 100\nstopped A 1400\nfinal A one", "1 starts 100; 1 ends 1400; 1 words 1"},
+		{"the words at a pause", true, never,
+			"voice 100\nstarted A 80\nsilence 900\nsettled A one two\nsettled B of another\nstopped A 1400\nfinal A one two",
+			"1 starts 100; 1 pauses 900; settled 1 one two; 1 ends 1400; 1 words 2"},
 		{"a voice that goes on", true, never,
 			"voice 100\nstarted A 80\nsilence 900\nvoice 1200\nsilence 2000\nstopped A 2500\nfinal A one",
 			"1 starts 100; 1 pauses 900; 1 resumes 1200; 1 pauses 2000; 1 ends 2500; 1 words 1"},

@@ -170,7 +170,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		if s.local == nil || s.local.err != nil {
 			return cfg, errors.New("the embedded server does not run")
 		}
-		cfg.BaseURL, cfg.Loopback = s.local.base, true
+		cfg.BaseURL, cfg.Loopback, cfg.Settled = s.local.base, true, set.Speculation
 	} else {
 		var err error
 		if cfg.TURN, err = s.relays(set); err != nil {
