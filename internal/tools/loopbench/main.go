@@ -1,7 +1,8 @@
 // Command loopbench measures the daemon as a black box and prints a table: how long a
 // process takes to answer initialize and until its first conversation listens, its
 // idle cost, the latency and cost of turns in a conversation from a recording,
-// the response time with each engine, and the cost of a server with several clients.
+// the response time with each engine and with speculation, and the cost of a server with
+// several clients.
 //
 //	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench \
 //		-questions out/questions.wav -tones out/tones.wav -models out/models
@@ -42,7 +43,9 @@ func main() {
 	flag.Parse()
 	err := run(*daemon, *recording, *out, *starts, *watch)
 	if err == nil && q.spoken != "" {
-		err = errors.Join(compare(*daemon, q, *out), serveMany(*daemon, q.spoken, *out, *load))
+		err = errors.Join(compare(*daemon, q, *out),
+			speculate(*daemon, map[string]string{"questions": q.spoken, "conversation": *recording}, *out),
+			serveMany(*daemon, q.spoken, *out, *load))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "loopbench:", err)
