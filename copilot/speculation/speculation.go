@@ -59,8 +59,10 @@ func New() *Speculator {
 
 // Close throws the attempt away and waits until it has ended.
 func (s *Speculator) Close() {
-	s.Drop()
-	s.stop()
+	s.mu.Lock()
+	s.drop()
+	s.stop() // prevents further attempts
+	s.mu.Unlock()
 	s.wg.Wait()
 }
 
