@@ -87,6 +87,9 @@ func TestBudget(t *testing.T) {
 	expect(0)
 	r.Used(cents(1), time.Now())
 	expect(0, "budgetNearlySpent 0.80 / 1.00 USD")
+	if r.Spent() {
+		t.Error("80 % of the budget is all of it")
+	}
 	r.Used(cents(5), time.Now())
 	expect(0)
 	states(r, protocol.ProviderOpenAI, protocol.SessionReady)
@@ -108,6 +111,9 @@ func TestBudget(t *testing.T) {
 	wait(t, local)
 	if codes, stops := told.take(); stops != 0 || codes != nil {
 		t.Errorf("a local conversation was told %q and stopped %d times", codes, stops)
+	}
+	if !local.Spent() {
+		t.Error("the budget is not used up for requests that would be the first to cost something")
 	}
 	local.Used(cents(1), time.Now()) // its assistant has a cost
 	wait(t, local)
