@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"pgregory.net/rapid"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -522,57 +521,5 @@ func TestSettledWordsAreSentAtOnce(t *testing.T) {
 			t.Errorf("requests %q; spoken %q", g.chat.asked, g.world.spoke)
 		}
 		g.end()
-	})
-}
-
-// Whatever the order of partial and final words, pauses, commands, faults and late
-// answers: never are two requests open, each request of the core ends once and with the
-// answer to its own words, and no answer to other words is shown.
-func TestSpeculationUnderAnySchedule(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		synctest.Test(t, func(t *testing.T) {
-			g := newGuess(t, nil, nil)
-			g.chat.first = time.Duration(rapid.IntRange(0, 1200).Draw(rt, "first")) * time.Millisecond
-			g.chat.ends = time.Duration(rapid.IntRange(0, 1500).Draw(rt, "ends")) * time.Millisecond
-			fails, cuts := rapid.IntRange(2, 9).Draw(rt, "fails"), rapid.IntRange(2, 9).Draw(rt, "cuts")
-			g.chat.fails = func(n int) bool { return n%fails == 0 }
-			g.chat.cuts = func(n int) bool { return n%cuts == 0 }
-			words, speaking := "", false
-			for i := range rapid.IntRange(3, 25).Draw(rt, "steps") {
-				g.after(rapid.IntRange(0, 700).Draw(rt, "ms"))
-				if g.d.State().Phase() == csm.PhaseIdle {
-					g.post(csm.UserStart{})
-				}
-				switch do := rapid.IntRange(0, 11).Draw(rt, "do"); {
-				case !speaking:
-					g.begin()
-					speaking, words = true, fmt.Sprintf("question %d", i)
-				case do < 3:
-					words += " more"
-					g.partial(words)
-				case do < 5:
-					g.pause()
-				case do == 5:
-					g.resume()
-				case do == 6:
-					g.d.heardSettled(g.last, words)
-					g.settle()
-				case do == 7:
-					g.post(rapid.SampledFrom([]csm.Event{
-						csm.UserInterrupt{}, csm.UserStop{}, csm.Suspend{Reason: csm.SuspendUser}, csm.Resume{Reason: csm.SuspendUser},
-					}).Draw(rt, "command"))
-				case do == 8:
-					g.d.Mute(protocol.MuteParams{Muted: rapid.Bool().Draw(rt, "muted")})
-					g.settle()
-				default:
-					g.final(rapid.SampledFrom([]string{words, words, words + " last", ""}).Draw(rt, "final"))
-					speaking = false
-				}
-			}
-			g.end()
-			if t.Failed() {
-				rt.Fatal("see above")
-			}
-		})
 	})
 }
