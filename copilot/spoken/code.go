@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxSpokenCode is the length in bytes of the longest code span that is spoken. Longer
@@ -23,11 +24,12 @@ func (l *language) speakCode(code string) string {
 	if name := l.bare[code]; name != "" {
 		return name
 	}
-	if strings.ContainsAny(code, "<:") {
-		code = l.speakNotation(code)
+	code = l.speakNotation(code)
+	runes := make([]rune, 0, maxSpokenCode)
+	for _, r := range code {
+		runes = append(runes, r)
 	}
-	var words []string
-	runes := []rune(code)
+	said := make([]byte, 0, 2*maxSpokenCode)
 	for i := 0; i < len(runes); {
 		if r := runes[i]; !isWordRune(r) {
 			n := 1
@@ -35,7 +37,7 @@ func (l *language) speakCode(code string) string {
 				n = 2
 			}
 			if w := l.speakSymbol(runes, i, n); w != "" {
-				words = append(words, w)
+				said = append(separated(said), w...)
 			}
 			i += n
 			continue
@@ -44,10 +46,18 @@ func (l *language) speakCode(code string) string {
 		for j < len(runes) && isWordRune(runes[j]) && !startsWord(runes, j) {
 			j++
 		}
-		words = append(words, wordOf(runes, i, j))
+		said = appendWord(separated(said), runes, i, j)
 		i = j
 	}
-	return strings.Join(words, " ")
+	return string(said)
+}
+
+// separated ends a word with a blank before the next one.
+func separated(said []byte) []byte {
+	if len(said) == 0 {
+		return said
+	}
+	return append(said, ' ')
 }
 
 var (
@@ -58,14 +68,30 @@ var (
 
 // speakNotation puts a position in a file, placeholders and parameters of types into words.
 func (l *language) speakNotation(code string) string {
-	if m := position.FindStringSubmatch(code); m != nil {
-		return m[1] + " " + l.line + " " + m[2]
+	if file, line := positionIn(code); line != "" {
+		return file + " " + l.line + " " + line
+	}
+	if strings.IndexByte(code, '<') < 0 || strings.IndexByte(code, '>') < 0 {
+		return code
 	}
 	code = placeholder.ReplaceAllString(code, "$1$2")
-	for generic.MatchString(code) {
-		code = generic.ReplaceAllString(code, "$1 "+l.of+" $2")
+	for before := ""; code != before && strings.LastIndexByte(code, '<') > 0; {
+		before, code = code, generic.ReplaceAllString(code, "$1 "+l.of+" $2")
 	}
 	return code
+}
+
+// positionIn splits a position in a file, such as main.go:42 or main.go:42:7, into file
+// and line.
+func positionIn(code string) (file, line string) {
+	if code == "" || !isDigit(code[len(code)-1]) || strings.IndexByte(code, ':') < 0 {
+		return "", ""
+	}
+	m := position.FindStringSubmatch(code)
+	if m == nil {
+		return "", ""
+	}
+	return m[1], m[2]
 }
 
 // startsWord reports whether the rune at j begins a new word of a camelCase
@@ -80,15 +106,18 @@ func startsWord(rs []rune, j int) bool {
 	return unicode.IsUpper(rs[j-1]) && j+1 < len(rs) && unicode.IsLower(rs[j+1])
 }
 
-// wordOf returns one word of a name. It lowercases a capital that only marks the start of
-// the word; acronyms stay.
-func wordOf(rs []rune, i, j int) string {
-	w := string(rs[i:j])
+// appendWord appends one word of a name. It lowercases a capital that only marks the start
+// of the word; acronyms stay.
+func appendWord(said []byte, rs []rune, i, j int) []byte {
 	inName := i > 0 && isWordRune(rs[i-1])
-	if inName && (j-i == 1 || unicode.IsLower(rs[i+1])) {
-		return strings.ToLower(w)
+	lower := inName && (j-i == 1 || unicode.IsLower(rs[i+1]))
+	for _, r := range rs[i:j] {
+		if lower {
+			r = unicode.ToLower(r)
+		}
+		said = utf8.AppendRune(said, r)
 	}
-	return w
+	return said
 }
 
 var operators = map[string]string{

@@ -80,6 +80,7 @@ func isMarkup(b byte) bool {
 }
 
 func (l *language) parse(b *strings.Builder, src []byte) {
+	src = bytes.TrimLeft(src, blanks+"\n") // the library drops indented text
 	doc := inlineParser.Parse(text.NewReader(src))
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -119,29 +120,37 @@ func (l *language) speakNode(b *strings.Builder, n ast.Node, src []byte) ast.Wal
 		}
 		return ast.WalkSkipChildren
 	case *ast.RawHTML:
-		l.speakTag(b, string(n.Segments.Value(src)))
+		b.WriteString(l.speakTag(b.String(), string(n.Segments.Value(src))))
 		return ast.WalkSkipChildren
 	}
 	return ast.WalkContinue
 }
 
-// An unknown HTML tag is a placeholder or a type parameter.
-var (
-	tag      = regexp.MustCompile(`^<([A-Za-z][\w-]*)>$`)
-	htmlTags = set("a abbr b big blockquote body br center cite code col dd del details dfn div dl dt em font footer form h1 h2 h3 h4 h5 h6 head header hr html i img input ins kbd li link main mark nav ol p picture pre q s samp script section small span strike strong style sub summary sup svg table tbody td tfoot th thead title tr tt u ul var video wbr")
-)
+var htmlTags = set("a abbr b big blockquote body br center cite code col dd del details dfn div dl dt em font footer form h1 h2 h3 h4 h5 h6 head header hr html i img input ins kbd li link main mark nav ol p picture pre q s samp script section small span strike strong style sub summary sup svg table tbody td tfoot th thead title tr tt u ul var video wbr")
 
-func (l *language) speakTag(b *strings.Builder, text string) {
-	m := tag.FindStringSubmatch(text)
-	switch {
-	case strings.HasPrefix(strings.ToLower(text), "<br"):
-		b.WriteByte(' ')
-	case m != nil && !htmlTags[strings.ToLower(m[1])]:
-		if s := b.String(); s != "" && isLatin(rune(s[len(s)-1])) {
-			b.WriteString(" " + l.of + " ") // List<T>
-		}
-		b.WriteString(m[1])
+// speakTag returns what is said for a tag after the text before. An unknown HTML tag is a
+// placeholder or a type parameter.
+func (l *language) speakTag(before, tag string) string {
+	name := tag[1 : len(tag)-1]
+	switch lower := strings.ToLower(name); {
+	case strings.HasPrefix(lower, "br"):
+		return " "
+	case !isTagName(lower) || htmlTags[lower]:
+		return ""
+	case before != "" && isLatin(rune(before[len(before)-1])): // List<T>
+		return " " + l.of + " " + name
 	}
+	return name
+}
+
+// isTagName reports whether a text is the name of a tag: letters, digits and hyphens.
+func isTagName(name string) bool {
+	for i := range len(name) {
+		if c := rune(name[i]); !isLatin(c) && (i == 0 || c != '-' && !isDigit(name[i])) {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // isLabel reports whether n is bold text with a colon, which starts a new statement.

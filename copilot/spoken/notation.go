@@ -11,8 +11,6 @@ import (
 // Notation that the Markdown library leaves as text: formulas, footnotes, reference links
 // and note labels.
 var (
-	// A dollar next to a blank on its inner side is money.
-	formula = regexp.MustCompile(`(?s)\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$([^\s$](?:[^$\n]*[^\s$\\])?)\$([^\w]|$)`)
 	// A link whose address is elsewhere in the answer; chained indexing (a[i][j]) does
 	// not match.
 	reference = regexp.MustCompile(`(^|[^\w\])\\!])\[([^\[\]\n]+)\]\[[^\[\]\n]*\]`)
@@ -48,16 +46,7 @@ func (l *language) notation(src []byte) []byte {
 }
 
 func (l *language) notationOfText(src []byte, first bool) []byte {
-	if bytes.IndexByte(src, '$') >= 0 || bytes.Contains(src, []byte(`\(`)) || bytes.Contains(src, []byte(`\[`)) {
-		src = formula.ReplaceAllFunc(src, func(found []byte) []byte {
-			m := formula.FindSubmatch(found)
-			tex := bytes.Join(m[1:5], nil)
-			if !isFormula(string(tex)) {
-				return found
-			}
-			return append([]byte(l.speakFormula(string(tex))), m[5]...)
-		})
-	}
+	src = l.formulas(src)
 	if bytes.Contains(src, []byte("[^")) {
 		src = footnote.ReplaceAll(src, nil)
 	}
@@ -71,6 +60,63 @@ func (l *language) notationOfText(src []byte, first bool) []byte {
 		src = slices.Concat(bytes.ToUpper(m[1]), bytes.ToLower(m[2]), []byte(":"), src[len(m[0]):])
 	}
 	return src
+}
+
+// formulas puts formulas into words.
+func (l *language) formulas(src []byte) []byte {
+	var out []byte
+	from := 0
+	for at := 0; at < len(src); {
+		next := bytes.IndexAny(src[at:], `$\`)
+		if next < 0 {
+			break
+		}
+		at += next
+		open, size := formulaAt(src[at:])
+		if size == 0 {
+			at++
+			continue
+		}
+		if tex := string(src[at+open : at+size-open]); isFormula(tex) {
+			out = append(append(out, src[from:at]...), l.speakFormula(tex)...)
+			from = at + size
+		}
+		_, after := utf8.DecodeRune(src[at+size:])
+		at += size
+		if open == 1 {
+			at += after // it is no part of the next formula
+		}
+	}
+	if from == 0 {
+		return src
+	}
+	return append(out, src[from:]...)
+}
+
+// formulaEnds are the ends of formulas by their beginnings. A formula also stands between
+// single dollars.
+var formulaEnds = map[string]string{"$$": "$$", `\[`: `\]`, `\(`: `\)`}
+
+// formulaAt returns the length of the formula at the start of a text, or 0, and of each of
+// its delimiters. A dollar next to a blank on its inner side is money.
+func formulaAt(src []byte) (delimiter, size int) {
+	const space = " \t\r\n\f"
+	if end := formulaEnds[string(src[:min(2, len(src))])]; end != "" && len(src) > 3 {
+		if n := bytes.Index(src[3:], []byte(end)); n >= 0 {
+			return len(end), 3 + n + len(end)
+		}
+	}
+	n := bytes.IndexByte(src[1:], '$')
+	if src[0] != '$' || n < 1 {
+		return 0, 0
+	}
+	tex, after := src[1:n+1], src[n+2:]
+	switch first, last := tex[0], tex[n-1]; {
+	case strings.IndexByte(space, first) >= 0, strings.IndexByte(space, last) >= 0, bytes.IndexByte(tex, '\n') >= 0,
+		n > 1 && last == '\\', len(after) > 0 && (isLatin(rune(after[0])) || isDigit(after[0]) || after[0] == '_'):
+		return 0, 0
+	}
+	return 1, n + 2
 }
 
 // isFormula distinguishes a formula from prices and escaped brackets.

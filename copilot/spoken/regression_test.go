@@ -33,6 +33,8 @@ func TestRegressions(t *testing.T) {
 		{"Japanese behind a URL was not spoken", "詳しくはhttps://example.com/aを見てください。", spoken.Options{}, []string{"詳しくはexample dot comを見てください。"}},
 		{"a code span was cut since its sentence was long", words + "`a. B c, d. E f, g. H i, j. K` end.", short, []string{strings.TrimSpace(words), "a dot B c d dot E f g dot H i j dot K end."}},
 		{"a code span before an unclosed one was cut", "Use `a. B c` and then a ` mark. And so on.", spoken.Options{}, []string{"Use a dot B c and then a mark.", "And so on."}},
+		{"a sentence behind two tabs was lost", "The first one is here.\t\tThe second &gt; the first.", spoken.Options{}, []string{"The first one is here.", "The second > the first."}},
+		{"a cell that was aligned to the right was lost", "| Left | Right |\n|---|---:|\n| a |    &lt; b |\n", spoken.Options{}, []string{"Left: a, Right: < b."}},
 		{"an unclosed backtick joined the rest of its paragraph", "A ` mark was here. The second one is there. The third one too.\n\nNext.", spoken.Options{},
 			[]string{"A mark was here.", "The second one is there.", "The third one too.", "Next."}},
 		{"an unclosed backtick took the code of the next paragraph for text", "A ` mark was here.\n\nUse `aa. Bb cc. Dd` now.", spoken.Options{},

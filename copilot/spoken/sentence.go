@@ -372,7 +372,9 @@ func isGlue(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f
 
 // extends reports whether r belongs to the same character as the rune before it: a
 // combining mark, a variation selector or a joiner.
-func extends(r rune) bool { return unicode.IsMark(r) || r == '\u200c' || r == '\u200d' }
+func extends(r rune) bool {
+	return r > unicode.MaxLatin1 && unicode.IsMark(r) || r == '\u200c' || r == '\u200d'
+}
 
 // wordBefore returns the word at the end of text, without opening marks.
 func wordBefore(text []byte) string {

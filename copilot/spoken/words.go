@@ -16,9 +16,15 @@ func (l *language) sayWords(s string) string {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(2 * len(s))
 	number := "" // the previous word, if it is a number
 	for len(s) > 0 {
 		n, wide := wordEnd(s)
+		if n > 0 && number == "" && isPlainWord(s[:n]) {
+			b.WriteString(s[:n])
+			s = s[n:]
+			continue
+		}
 		if n == 0 {
 			n = 1
 			if wide {
@@ -60,6 +66,17 @@ func wordEnd(s string) (n int, wide bool) {
 		n += size
 	}
 	return n, false
+}
+
+// isPlainWord reports whether a word is spoken as written: Latin letters, capitals only at
+// the start, and a punctuation mark.
+func isPlainWord(w string) bool {
+	for i := 1; i < len(w); i++ {
+		if w[i] < 'a' || w[i] > 'z' {
+			return i == len(w)-1 && strings.IndexByte(".,;:!?", w[i]) >= 0 && isLatin(rune(w[0]))
+		}
+	}
+	return isLatin(rune(w[0]))
 }
 
 // hasWritten reports whether a text contains anything that is spoken differently.
@@ -175,7 +192,7 @@ func isPath(w string) bool {
 	}
 	slash := strings.LastIndexAny(w, `/\`)
 	dot := strings.IndexByte(w[slash+1:], '.')
-	if strings.IndexByte(w, ':') > 0 && position.MatchString(w) {
+	if _, line := positionIn(w); line != "" && w[0] != ':' {
 		return true
 	}
 	if slash < 0 || dot < 0 {
