@@ -62,7 +62,33 @@ type Request struct {
 	// Unasked is called when the agent may from now on change things without asking the
 	// user, unless the user chose that; nil where nobody announces it.
 	Unasked func()
+	// Doing receives what the agent does by itself while it answers. It does not block, and
+	// may be called on any goroutine and after Send; nil where nobody announces it.
+	Doing func(Activity)
 }
+
+// Activity is a step of an agent, or the state of its plan. A later report with the same
+// ID replaces an earlier one.
+type Activity struct {
+	ID    string // "" for the plan
+	Kind  ActivityKind
+	Files []string // that it reads or changes, as far as known
+	// Done of All tests have run, or steps of the plan are done; All is 0 if unknown.
+	Done, All int
+}
+
+// ActivityKind is the kind of an Activity.
+type ActivityKind string
+
+// The kinds of activities.
+const (
+	Planning  ActivityKind = "plan"
+	Reading   ActivityKind = "read"
+	Searching ActivityKind = "search"
+	Editing   ActivityKind = "edit"
+	Running   ActivityKind = "run"
+	Fetching  ActivityKind = "fetch"
+)
 
 // Usage is the token usage that a service reports for an answer. Input includes cached
 // tokens.

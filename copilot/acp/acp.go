@@ -228,7 +228,7 @@ func (a *Adapter) begin(ctx context.Context, r copilot.Request) (*prompt, error)
 	}
 	a.mu.Lock()
 	text := a.question(r, g.fresh)
-	p := newPrompt(g, r.ID)
+	p := newPrompt(g, r)
 	a.prompt, a.said, g.fresh = p, "", false
 	if a.mustWarn(g) {
 		p.queue = append(p.queue, piece{unasked: true})

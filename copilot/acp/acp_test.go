@@ -26,6 +26,7 @@ type talker struct {
 	n     int
 	model string // model of the requests
 
+	did      []copilot.Activity
 	warnings int // notices that the agent may act without asking
 	past     []copilot.Message
 }
@@ -59,7 +60,7 @@ func (k *talker) ask(ctx context.Context, words string) error {
 func (k *talker) id() string { return fmt.Sprintf("req-%d", k.n) }
 
 func (k *talker) round(ctx context.Context, round int, messages ...copilot.Message) error {
-	return k.a.Send(ctx, copilot.Request{ID: k.id(), Round: round, Attempt: 1, Messages: messages, Model: k.model, Unasked: func() { k.warnings++ }, Wants: func(c copilot.ToolCall) {
+	return k.a.Send(ctx, copilot.Request{ID: k.id(), Round: round, Attempt: 1, Messages: messages, Model: k.model, Unasked: func() { k.warnings++ }, Doing: k.does, Wants: func(c copilot.ToolCall) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.calls = append(k.calls, c)
@@ -71,6 +72,12 @@ func (k *talker) round(ctx context.Context, round int, messages ...copilot.Messa
 			k.lives++
 		}
 	})
+}
+
+func (k *talker) does(a copilot.Activity) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.did = append(k.did, a)
 }
 
 func (k *talker) want(err error, text string) {

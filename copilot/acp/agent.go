@@ -206,6 +206,14 @@ func (h handler) open(session acpsdk.SessionId) *prompt {
 }
 
 func (h handler) update(n acpsdk.SessionNotification) {
+	if announce := h.updated(n); announce != nil {
+		announce()
+	}
+}
+
+// updated handles an update. It returns what announces the activity that it reports, to
+// be called without Adapter.mu, or nil.
+func (h handler) updated(n acpsdk.SessionNotification) (announce func()) {
 	a := h.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -214,26 +222,31 @@ func (h handler) update(n acpsdk.SessionNotification) {
 	}
 	p := h.open(n.SessionId)
 	if p == nil {
-		return
+		return nil
 	}
 	p.signOfLife()
 	if a.mustWarn(h.g) {
 		p.queue = append(p.queue, piece{unasked: true})
 	}
+	var t *tool
 	switch u := n.Update; {
 	case u.AgentMessageChunk != nil:
 		if c := u.AgentMessageChunk.Content; c.Text != nil {
 			p.text(c.Text.Text)
 		}
 	case u.ToolCall != nil:
-		t := u.ToolCall
-		p.forgetEnded(t.ToolCallId)
-		p.merge(t.ToolCallId, update{&t.Title, &t.Kind, &t.Status, t.RawInput, t.RawOutput, t.Content, t.Locations})
+		c := u.ToolCall
+		p.forgetEnded(c.ToolCallId)
+		t = p.merge(c.ToolCallId, update{&c.Title, &c.Kind, &c.Status, c.RawInput, c.RawOutput, c.Content, c.Locations})
 	case u.ToolCallUpdate != nil:
-		t := u.ToolCallUpdate
-		p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, t.RawOutput, t.Content, t.Locations})
+		c := u.ToolCallUpdate
+		t = p.merge(c.ToolCallId, update{c.Title, c.Kind, c.Status, c.RawInput, c.RawOutput, c.Content, c.Locations})
 	}
 	p.stir()
+	if doing, known := p.activity(n.Update, t); known && p.doing != nil {
+		return func() { p.doing(doing) }
+	}
+	return nil
 }
 
 func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {

@@ -10,11 +10,12 @@ import (
 )
 
 // prompt is one session/prompt of the agent. Adapter.mu guards its fields except the
-// first three, which do not change.
+// first four, which do not change.
 type prompt struct {
 	agent *agent
 	wake  chan struct{} // capacity 1: signals a change
 	over  chan struct{} // closed when the prompt ends
+	doing func(copilot.Activity)
 
 	request   string // the request that it answers: the latest one, after the user answered a question
 	queue     []piece
@@ -22,6 +23,7 @@ type prompt struct {
 	asks      map[string]*ask
 	tools     map[acpsdk.ToolCallId]*tool
 	alive     time.Time // time of the last message; zero before the first
+	count     int       // of tool calls
 	cancelled bool      // further text is dropped
 	stop      acpsdk.StopReason
 	err       error // the error that ended it
@@ -38,6 +40,7 @@ type piece struct {
 
 // tool is the known state of a tool call.
 type tool struct {
+	number int // of the call within the prompt, from 1; agents reuse their ids
 	title  string
 	kind   acpsdk.ToolKind
 	status acpsdk.ToolCallStatus
@@ -52,9 +55,9 @@ func (t *tool) ended() bool {
 
 func (t *tool) runs() bool { return t.status == acpsdk.ToolCallStatusInProgress }
 
-func newPrompt(g *agent, request string) *prompt {
+func newPrompt(g *agent, r copilot.Request) *prompt {
 	return &prompt{
-		agent: g, request: request, wake: make(chan struct{}, 1), over: make(chan struct{}),
+		agent: g, request: r.ID, doing: r.Doing, wake: make(chan struct{}, 1), over: make(chan struct{}),
 		asks: map[string]*ask{}, tools: map[acpsdk.ToolCallId]*tool{},
 	}
 }
@@ -331,7 +334,8 @@ func (p *prompt) forgetEnded(id acpsdk.ToolCallId) {
 func (p *prompt) merge(id acpsdk.ToolCallId, u update) *tool {
 	t := p.tools[id]
 	if t == nil {
-		t = &tool{}
+		p.count++
+		t = &tool{number: p.count}
 		if len(p.tools) < maxTools {
 			p.tools[id] = t
 		}
