@@ -34,6 +34,7 @@ type assistant struct {
 	used    func(copilot.Usage)
 	unasked func() // announces an agent that may act without asking
 	early   *early
+	doing   func(copilot.Activity)
 
 	ctx     context.Context // covers everything in flight, until close
 	abandon context.CancelFunc
@@ -56,6 +57,7 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 		used:    d.answered,
 		unasked: d.mayActUnasked,
 		early:   newEarly(d),
+		doing:   d.narrator.doing,
 	}
 }
 
@@ -93,7 +95,7 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 	ask := &asking{id: requestID(e.Request)}
 	req := copilot.Request{
 		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
-		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked,
+		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked, Doing: a.doing,
 	}
 	claimed := a.early.attempts.Claim(a.uses(), req)
 	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req, claimed) })

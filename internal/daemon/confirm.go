@@ -58,7 +58,5 @@ func (d *Daemon) Confirming(callID string, certain bool) {
 		Message: text, Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage,
 	})
 	d.pubMu.Unlock()
-	if voice, ok := d.world.(Sayer); ok {
-		voice.Say(text)
-	}
+	d.sayAloud(text)
 }

@@ -149,8 +149,9 @@ type Daemon struct {
 	pub        publisher
 	segments   map[uint64]*segmenter // of answers that the World gives
 
-	voice voiceCommands
-	held  csm.SuspendReason // of the previous step; used by the loop only
+	voice    voiceCommands
+	narrator narrator
+	held     csm.SuspendReason // of the previous step; used by the loop only
 
 	muting sync.Mutex // keeps Mute's effect and its notification in the same order
 
@@ -172,6 +173,7 @@ func New(cfg Config) *Daemon {
 	}
 	d.vocabulary.open(cfg.WordLists, cfg.Folders)
 	d.voice.grammar.Store(spoken.Default)
+	d.narrator.d = d
 	d.pub.d, d.pub.shown, d.pub.calls = d, csm.Initial(), map[uint64]uint64{}
 	loop := dispatch.Config{
 		Clock: cfg.Clock, Execute: d.execute, Verify: cfg.Verify,
@@ -259,6 +261,7 @@ func (d *Daemon) Idle() bool { return d.loop.Idle() }
 // returns.
 func (d *Daemon) Close() error {
 	d.vocabulary.close()
+	d.narrator.close()
 	var err error
 	if d.assistant != nil {
 		d.assistant.close()
@@ -457,6 +460,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 	d.pub.step(s)
 	d.pubMu.Unlock()
 	d.obey(s)
+	d.narrator.step(s)
 	if d.assistant == nil {
 		return
 	}

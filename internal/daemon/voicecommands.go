@@ -377,9 +377,19 @@ func (d *Daemon) typedClass(class csm.Class, named bool, done func(csm.Reply, pr
 
 // say tells the user something outside of a turn, aloud and in writing.
 func (d *Daemon) say(text string) {
+	d.show(text)
+	d.sayAloud(text)
+}
+
+// show notifies the client of a text.
+func (d *Daemon) show(text string) {
 	d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
 		Message: text, Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,
 	})
+}
+
+// sayAloud speaks a text outside of a turn.
+func (d *Daemon) sayAloud(text string) {
 	if voice, ok := d.world.(Sayer); ok {
 		voice.Say(text)
 	}
