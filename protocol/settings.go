@@ -137,7 +137,8 @@ type (
 	}
 	// SpeechSettings configures how answers are spoken.
 	SpeechSettings struct {
-		ReadCode string
+		ReadCode  string
+		MoreAfter time.Duration // of an answer; 0 is no limit
 	}
 	// CueSettings configures the audio cues.
 	CueSettings struct {
@@ -460,6 +461,9 @@ var SettingsTable = []Setting{
 		Enum: []string{ReadCodeName, ReadCodeSkip, ReadCodeFull}, Scope: ScopeWindow,
 		Meaning: "Code in answers: `name` names and shows it, `skip` only shows it, `full` reads it aloud.",
 		field:   func(s *Settings) any { return &s.Speech.ReadCode }},
+	{Name: "agentvoice.speech.moreAfterMs", Default: 0.0, Min: 0, Max: 600000, Scope: ScopeWindow,
+		Meaning: "After this long, such as 20000, an answer pauses at the end of a sentence and you hear that there is more: `continue` speaks the rest. 0 speaks answers to their end.",
+		field:   func(s *Settings) any { return &s.Speech.MoreAfter }},
 	{Name: "agentvoice.cues.enabled", Default: true, Scope: ScopeWindow,
 		Meaning: "Short tones for listening, thinking, needs attention, done and error.",
 		field:   func(s *Settings) any { return &s.Cues.Enabled }},

@@ -27,8 +27,8 @@ const (
 	longTask = time.Minute
 )
 
-// narrator says what the assistant does while it is silent, and that a long task has
-// ended. It is quiet while the user or the assistant speaks, while the user is asked, and
+// narrator says what the assistant does while it is silent, that a long task has ended,
+// and that a long answer has more. Except for the latter, it is quiet while the user or the assistant speaks, while the user is asked, and
 // while the conversation or the voice is paused.
 type narrator struct {
 	d *Daemon
@@ -40,6 +40,9 @@ type narrator struct {
 	spoke   time.Duration               // when the assistant last spoke, or the request began
 	done    []copilot.Activity          // not yet narrated
 	told    map[string]copilot.Activity // narrated, by ID
+	sounded time.Duration               // of the answer, since it began or was continued
+	sounds  bool                        // the answer is audible since stepped
+	stepped time.Duration               // time of the last step
 	stop    func()                      // stops the pending narration; nil without one
 	took    time.Duration               // of a long task whose end was not yet announced, or 0
 }
@@ -77,10 +80,35 @@ func (n *narrator) step(s dispatch.Step) {
 	if n.took > 0 && s.State.Current.ID == 0 && n.d.silent(s.State) {
 		said, n.took = n.ended(), 0
 	}
+	more := n.pauses(s, now)
 	n.mu.Unlock()
+	if more {
+		n.d.loop.Post(csm.UserPlayback{Pause: true})
+		said = narrations[n.d.locale()].more
+	}
 	if said != "" {
 		n.d.sayAloud(said)
 	}
+}
+
+// pauses reports whether the answer must pause after the segment that was just played,
+// because it was audible for as long as the user wants to listen and has more. The caller
+// holds mu.
+func (n *narrator) pauses(s dispatch.Step, now time.Duration) bool {
+	if n.sounds {
+		n.sounded += now - n.stepped
+	}
+	line, open := speech.LineOf(s.State.Speech)
+	n.sounds, n.stepped = speech.Audible(s.State.Speech), now
+	_, played := s.Envelope.Event.(csm.SpeechPlayed)
+	if !open || s.State.VoicePaused {
+		n.sounded = 0
+		return false
+	}
+	if limit := n.d.settings().Speech.MoreAfter; !played || limit == 0 || n.sounded < limit {
+		return false
+	}
+	return line.Played < len(line.Segments) && line.Segments[line.Played].Request != 0
 }
 
 // doing records an activity of the live request, and narrates it when it is time.
@@ -193,6 +221,7 @@ type narration struct {
 	activities   map[copilot.ActivityKind][3]string
 	tests, steps string
 	ended        string
+	more         string
 	minutes      [3]string
 	between      string // between two sentences
 }
@@ -207,7 +236,7 @@ var narrations = map[protocol.Locale]narration{
 			copilot.Running:   {"Running commands.", "Running a command.", "Running %d commands."},
 		},
 		tests: "Tests run, %d of %d.", steps: "%d of %d steps are done.",
-		ended: "The task is done. ", minutes: [3]string{"", "It took one minute.", "It took %d minutes."}, between: " ",
+		more: "There is more. Say continue.", ended: "The task is done. ", minutes: [3]string{"", "It took one minute.", "It took %d minutes."}, between: " ",
 	},
 	protocol.German: {
 		activities: map[copilot.ActivityKind][3]string{
@@ -218,7 +247,7 @@ var narrations = map[protocol.Locale]narration{
 			copilot.Running:   {"Ich führe Befehle aus.", "Ich führe einen Befehl aus.", "Ich führe %d Befehle aus."},
 		},
 		tests: "%d von %d Tests sind gelaufen.", steps: "%d von %d Schritten sind erledigt.",
-		ended: "Die Aufgabe ist erledigt. ", minutes: [3]string{"", "Sie hat eine Minute gedauert.", "Sie hat %d Minuten gedauert."}, between: " ",
+		more: "Es geht noch weiter. Sagen Sie „weiter“.", ended: "Die Aufgabe ist erledigt. ", minutes: [3]string{"", "Sie hat eine Minute gedauert.", "Sie hat %d Minuten gedauert."}, between: " ",
 	},
 	protocol.Japanese: {
 		activities: map[copilot.ActivityKind][3]string{
@@ -229,7 +258,7 @@ var narrations = map[protocol.Locale]narration{
 			copilot.Running:   {"コマンドを実行しています。", "コマンドを 1 件実行しています。", "コマンドを %d 件実行しています。"},
 		},
 		tests: "テストは %[2]d 件中 %[1]d 件が終わりました。", steps: "%[2]d 段階のうち %[1]d 段階が終わりました。",
-		ended: "作業が終わりました。", minutes: [3]string{"", "1 分かかりました。", "%d 分かかりました。"},
+		more: "まだ続きがあります。「続けて」と言ってください。", ended: "作業が終わりました。", minutes: [3]string{"", "1 分かかりました。", "%d 分かかりました。"},
 	},
 }
 

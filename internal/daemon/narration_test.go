@@ -295,3 +295,36 @@ func TestActivitiesOfAnAgentAreNarrated(t *testing.T) {
 	r.clock.Advance(narrateAfter, r.d.Drain)
 	r.left("Searching.")
 }
+
+// A long answer pauses at the end of a sentence once it was audible for the set time, and
+// "continue" speaks the rest.
+func TestLongAnswersSayThatThereIsMore(t *testing.T) {
+	k := newTask(t, protocol.English)
+	set := protocol.DefaultSettings()
+	set.Speech.MoreAfter = 20 * time.Second
+	k.d.Configure(set)
+	k.port.Answer(k.request, 0, strings.Repeat("This is one of many sentences in a long answer. ", 5), true)
+	k.d.Post(csm.CopilotDone{Request: k.request})
+	k.d.Drain()
+	line, _ := speech.LineOf(k.d.State().Speech)
+	play := func(n int) {
+		k.clock.Advance(7*time.Second, k.d.Drain)
+		k.d.Post(csm.SpeechPlayed{Gen: line.Gen, Seq: line.Segments[n].Seq})
+		k.d.Drain()
+	}
+	play(0)
+	play(1)
+	k.said()
+	play(2)
+	k.said("There is more. Say continue.")
+	if st := k.d.State(); !st.VoicePaused {
+		t.Errorf("the answer continues: %v", st.Phase())
+	}
+	k.hears("continue")
+	if st := k.d.State(); st.VoicePaused || st.Phase() != csm.PhaseSpeaking {
+		t.Errorf("the answer does not continue: %v", st.Phase())
+	}
+	play(3)
+	play(4)
+	k.said()
+}
