@@ -71,11 +71,15 @@ func NewQueue(speak Speaker, l Listener, cfg QueueConfig) *Queue {
 // Speeds returns the voice's minimum and maximum speed.
 func (q *Queue) Speeds() (slowest, fastest float64) { return q.slowest, q.fastest }
 
-// Speak appends a segment to the queue. Segments of a cancelled generation are ignored.
+// Speak queues a segment, behind the others unless it is Next. Segments of a cancelled generation are ignored.
 func (q *Queue) Speak(s realtime.Segment) {
 	q.mu.Lock()
 	if int64(s.ID.Gen) > q.canceled {
-		q.waiting = append(q.waiting, s)
+		at := len(q.waiting)
+		if s.Next {
+			at = 0
+		}
+		q.waiting = slices.Insert(q.waiting, at, s)
 	}
 	q.mu.Unlock()
 	select {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -420,4 +421,29 @@ func TestKeysStayWhereTheyAre(t *testing.T) {
 	if err := speak(t.Context(), segment(1, 1), nil); !errors.As(err, &e) || e.Code != realtime.CodeConnectionFailed || strings.Contains(err.Error(), canary) {
 		t.Errorf("%v", err)
 	}
+}
+
+// A segment that is next comes before those that were not requested yet.
+func TestNextSegmentComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []uint32
+		begin := make(chan struct{})
+		q := NewQueue(func(_ context.Context, s realtime.Segment, emit func([]int16, int) error) error {
+			<-begin
+			order = append(order, s.ID.Seq)
+			return emit(make([]int16, audio.FrameSamples), audio.SampleRate)
+		}, newListener(), QueueConfig{})
+		defer func() { _ = q.Close() }()
+		q.Speak(segment(1, 1))
+		synctest.Wait()
+		q.Speak(segment(1, 2))
+		next := segment(1, 9)
+		next.Next = true
+		q.Speak(next)
+		close(begin)
+		synctest.Wait()
+		if want := []uint32{1, 9, 2}; !slices.Equal(order, want) {
+			t.Errorf("spoken in the order %v, want %v", order, want)
+		}
+	})
 }

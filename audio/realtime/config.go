@@ -131,6 +131,8 @@ type Segment struct {
 	// Speed is the speaking speed, 1 if zero. It must be within the range that Speeds
 	// returns for the dialect.
 	Speed float64
+	// Next puts the segment ahead of those that were not requested yet.
+	Next bool
 }
 
 // Handler receives the service's events: one call at a time, in order of arrival, on a

@@ -122,7 +122,11 @@ func (s *speech) emit(a action) { s.out = append(s.out, a) }
 
 // speak queues a segment.
 func (s *speech) speak(seg Segment, now time.Time) {
-	s.waiting = append(s.waiting, queued{Segment: seg, at: now})
+	at := len(s.waiting)
+	if seg.Next {
+		at = 0
+	}
+	s.waiting = slices.Insert(s.waiting, at, queued{Segment: seg, at: now})
 	s.settle(now)
 }
 

@@ -46,6 +46,8 @@ func (s *stage) do(step string) string {
 			text = strings.Join(f[2:], " ")
 		}
 		s.speak(Segment{ID: parseSegment(f[1]), Text: text}, s.now)
+	case "next":
+		s.speak(Segment{ID: parseSegment(f[1]), Text: "there is more", Next: true}, s.now)
 	case "cancel":
 		s.cancel(parseSegment(f[1]+".0").Gen, s.now)
 	case "created":
@@ -135,6 +137,18 @@ var speechScenarios = map[string]struct {
 	markers bool
 	lines   string
 }{
+	"a segment that is next comes before those that were not requested": {true, `
+			speak 1.1            => create 1.1
+			speak 1.2            =>
+			speak 1.3            =>
+			next 1.9             =>
+			created r1 1.1       =>
+			marker               => heard 1.1
+			sound                => heard 1.1
+			done r1              => create 1.9
+			created r9 1.9       =>
+			done r9              => create 1.2
+		`},
 	"events only: one after the other, ended by silence": {false, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>

@@ -23,6 +23,7 @@ type aside struct {
 	mu        sync.Mutex
 	gen       uint32 // newest speech generation; an interruption also ends the aside
 	last      uint32
+	paused    bool // the voice is paused
 	collected []int16
 
 	ready atomic.Pointer[[]int16] // the complete audio to play
@@ -44,7 +45,25 @@ func (a *aside) say(text string) {
 	a.collected = nil
 	seg := audio.SegmentID{Gen: a.gen, Seq: a.last}
 	a.mu.Unlock()
-	c.voice.Speak(realtime.Segment{ID: seg, Text: text})
+	c.voice.Speak(realtime.Segment{ID: seg, Text: text, Next: true})
+}
+
+// pause says that the voice is paused: segments that arrive until stop are not heard.
+func (a *aside) pause() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.paused = true
+}
+
+// segment makes room for a segment of generation gen, unless the voice is paused.
+func (a *aside) segment(gen uint32) {
+	a.mu.Lock()
+	paused := a.paused
+	a.gen = max(a.gen, gen)
+	a.mu.Unlock()
+	if !paused {
+		a.stop(gen)
+	}
 }
 
 // stop silences the current aside and drops a pending one, because speech of generation
@@ -52,7 +71,7 @@ func (a *aside) say(text string) {
 func (a *aside) stop(gen uint32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.gen = max(a.gen, gen)
+	a.gen, a.paused = max(a.gen, gen), false
 	a.last++
 	a.collected = nil
 	a.ready.Store(nil)

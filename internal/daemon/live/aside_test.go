@@ -68,3 +68,28 @@ func TestAsideIsHeardBesideTheConversation(t *testing.T) {
 		t.Errorf("a frame makes %v allocations", n)
 	}
 }
+
+// While the voice is paused, segments of the answer may arrive; the text ends when the
+// voice continues.
+func TestAsideIsHeardWhileTheVoiceIsPaused(t *testing.T) {
+	a := newAside(nil, func(*audio.Frame) {})
+	say := func() {
+		seg := audio.SegmentID{Gen: 1, Seq: a.last}
+		a.audio(seg, make([]int16, audio.FrameSamples))
+		a.segment(1)
+		a.ended(seg)
+	}
+	if say(); a.sounding() {
+		t.Error("it is heard although speech is on its way")
+	}
+	a.pause()
+	if say(); !a.sounding() {
+		t.Error("a segment of the paused answer silences it")
+	}
+	if a.stop(1); a.sounding() {
+		t.Error("it is heard over the answer that continues")
+	}
+	if say(); a.sounding() {
+		t.Error("the voice still counts as paused")
+	}
+}

@@ -206,13 +206,15 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.ClearInput:
 		w.link.clear(e.Epoch)
 	case csm.Speak:
-		w.aside.stop(e.Gen)
+		w.aside.segment(e.Gen)
 		w.voice.speak(e)
 	case csm.StartPlayback:
 		w.voice.player.Start(e.Gen)
 	case csm.PausePlayback:
 		w.voice.player.Pause(e.Gen)
+		w.aside.pause()
 	case csm.ResumePlayback:
+		w.aside.stop(e.Gen)
 		w.voice.player.Resume(e.Gen)
 	case csm.Flush:
 		w.aside.stop(e.Gen)
