@@ -371,11 +371,17 @@ func (c *Chunker) giveUp() {
 }
 
 func (c *Chunker) markPlain(at int) {
-	i, _ := slices.BinarySearch(c.plain, at)
+	i := len(c.plain)
+	if i > 0 && at < c.plain[i-1] {
+		i, _ = slices.BinarySearch(c.plain, at)
+	}
 	c.plain = slices.Insert(c.plain, i, at)
 }
 
 func (c *Chunker) isPlain(at int) bool {
+	if n := len(c.plain); n == 0 || at > c.plain[n-1] {
+		return false
+	}
 	_, found := slices.BinarySearch(c.plain, at)
 	return found
 }

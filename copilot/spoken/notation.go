@@ -24,7 +24,7 @@ const maxFormula = 24
 // notation replaces notation that the Markdown library treats as text with words. Code
 // spans are unchanged.
 func (l *language) notation(src []byte) []byte {
-	if !bytes.ContainsAny(src, `$[`) && !bytes.Contains(src, []byte(`\(`)) {
+	if bytes.IndexByte(src, '$') < 0 && bytes.IndexByte(src, '[') < 0 && !bytes.Contains(src, []byte(`\(`)) {
 		return src
 	}
 	var out []byte

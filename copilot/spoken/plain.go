@@ -11,6 +11,8 @@ import (
 // for other or ambiguous text, which goes to the library at ten times the cost.
 func (l *language) plainInline(src []byte) (text string, ok bool) {
 	out := make([]byte, 0, len(src)+16)
+	// Without an address or a definition, a bracket opens no link.
+	linked := bytes.Contains(src, []byte("](")) && bytes.IndexByte(src, ')') >= 0 || bytes.Contains(src, []byte("]:"))
 	open, mark, end := 0, byte(0), 0 // the open emphasis: its length, its character, and where it ends if it begins a line
 	for at := 0; at < len(src); {
 		from := at
@@ -21,9 +23,12 @@ func (l *language) plainInline(src []byte) (text string, ok bool) {
 		if at == len(src) {
 			break
 		}
-		rest, c, size := src[at:], src[at], 1
-		switch n := run(rest, c); {
-		case isLiteral(src, at):
+		rest, c, size, n := src[at:], src[at], 1, 0
+		if isEmphasis(c) {
+			n = run(rest, c)
+		}
+		switch {
+		case c == '[' && !linked, isLiteral(src, at):
 			out = append(out, c)
 		case c == '`':
 			var code string
@@ -77,8 +82,6 @@ func isLiteral(src []byte, at int) bool {
 		return bytes.Count(src, []byte("~")) == 1
 	case '<':
 		return next == ' ' || isDigit(next) || next == '=' || bytes.IndexByte(rest, '>') < 0
-	case '[': // without an address or a definition, no link
-		return !bytes.Contains(rest, []byte("](")) && !bytes.Contains(src, []byte("]:"))
 	case '\\':
 		return isLatin(rune(next)) || isDigit(next)
 	}
@@ -123,9 +126,11 @@ func isPunctuation(c byte) bool {
 	return c < utf8.RuneSelf && c > ' ' && c != 0x7f && !isLatin(rune(c)) && !isDigit(c)
 }
 
+func isEmphasis(c byte) bool { return c == '*' || c == '_' || c == '~' }
+
 // opens reports whether one or two emphasis marks unambiguously open emphasis.
 func opens(src []byte, at, marks int) bool {
-	if strings.IndexByte("*_~", src[at]) < 0 || marks > 2 || at > 0 && strings.IndexByte(" (\n", src[at-1]) < 0 {
+	if !isEmphasis(src[at]) || marks > 2 || at > 0 && strings.IndexByte(" (\n", src[at-1]) < 0 {
 		return false
 	}
 	r, _ := utf8.DecodeRune(src[at+marks:])
@@ -148,14 +153,13 @@ func (l *language) plainLink(out, src []byte) (said []byte, size int) {
 	if end < 2 || bytes.ContainsAny(src[1:end], "[]\n!<") {
 		return nil, 0
 	}
-	label, ok := l.plainInline(src[1:end])
-	if !ok {
-		return nil, 0
-	}
 	for i := end + 2; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == ')' && i > end+2:
-			return append(out, label...), i + 1
+			if label, ok := l.plainInline(src[1:end]); ok {
+				return append(out, label...), i + 1
+			}
+			return nil, 0
 		case c <= ' ', c == '(', c == ')', c == '<', c == '>', c == '\\', c == '&', c == '"', c == '\'', c >= utf8.RuneSelf:
 			return nil, 0
 		}

@@ -141,6 +141,8 @@ func (c *Chunker) between(r rune, at int) int {
 // Chinese is cut. A path or name in Latin letters may continue in ideographs.
 func (s *scanner) wideWord(r rune, at int) {
 	switch {
+	case r < unicode.MaxASCII && s.prev < unicode.MaxASCII: // fast path
+		s.token = true
 	case isWideLetter(r):
 		hiragana := unicode.Is(unicode.Hiragana, r)
 		s.kana = s.kana || hiragana
@@ -378,6 +380,13 @@ func extends(r rune) bool {
 
 // wordBefore returns the word at the end of text, without opening marks.
 func wordBefore(text []byte) string {
-	i := bytes.LastIndexFunc(text, unicode.IsSpace)
+	i := len(text) - 1
+	for i >= 0 && isLatin(rune(text[i])) {
+		i--
+	}
+	if i < 0 || text[i] == ' ' { // fast path
+		return string(text[i+1:])
+	}
+	i = bytes.LastIndexFunc(text, unicode.IsSpace)
 	return string(bytes.TrimLeft(text[i+1:], "\"'*_~([{<>“‘«"))
 }

@@ -14,35 +14,47 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// allAnswers concatenates the answers of testdata, repeated to size bytes.
-func allAnswers(b *testing.B, size int) string {
+// answersOf concatenates the answers of testdata with the given names, separated by
+// blanks and possibly with a star, repeated to size bytes.
+func answersOf(b *testing.B, size int, names string) string {
 	b.Helper()
-	files, err := filepath.Glob("testdata/answers/*.txtar")
-	if err != nil || len(files) == 0 {
-		b.Fatal("no answers", err)
-	}
-	var all strings.Builder
-	for all.Len() < size {
-		for _, name := range files {
-			data, err := os.ReadFile(name)
+	var once, all strings.Builder
+	for _, name := range strings.Fields(names) {
+		files, err := filepath.Glob("testdata/answers/" + name + ".txtar")
+		if err != nil || len(files) == 0 {
+			b.Fatal("no answers", name, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
 			if err != nil {
 				b.Fatal(err)
 			}
-			all.Write(txtar.Parse(data).Files[0].Data)
-			all.WriteString("\n\n")
+			once.Write(txtar.Parse(data).Files[0].Data)
+			once.WriteString("\n\n")
 		}
+	}
+	for all.Len() < size {
+		all.WriteString(once.String())
 	}
 	return all.String()[:size]
 }
 
-// BenchmarkRendering measures the rendering of answers: whole, in deltas of a token, and
-// for pathological text. The last rows are the Markdown library: once for the whole
+// BenchmarkRendering measures the rendering of answers of several shapes, whole and in
+// deltas of a token, and of pathological text. The last rows are the Markdown library: once for the whole
 // answer, and again for each delta, as an approach without an incremental parser would
 // need.
 func BenchmarkRendering(b *testing.B) {
 	const size = 100_000
-	hostile := map[string]string{"brackets": "[", "links": "[a](", "backticks": "` `` ``` ", "emphasis": "_a*b", "quotes": ">"}
-	texts := map[string]string{"answers": allAnswers(b, size)}
+	hostile := map[string]string{"open-brackets": "[", "open-links": "[a](", "open-code": "` `` ``` ", "open-emphasis": "_a*b", "open-quotes": ">"}
+	texts := map[string]string{}
+	for shape, names := range map[string]string{
+		"answers": "*", "prose": "long-paragraph thinking-aloud wrapped-at-72 question-back", "lists": "nested-list multi-sentence-items list-with-paragraphs task-list",
+		"tables": "table-wide table-options table-in-text table-check-marks", "code": "json yaml sql shell-session python-traceback", "diffs": "diff",
+		"links": "urls answer-with-link-list reference-links", "identifiers": "paths-and-lines snake-and-kebab function-signature types",
+		"markup": "bold-terms key-value code-review-severity underscore-emphasis",
+	} {
+		texts[shape] = answersOf(b, size, names)
+	}
 	for name, shape := range hostile {
 		texts[name] = strings.Repeat(shape, size/len(shape))
 	}
@@ -51,6 +63,7 @@ func BenchmarkRendering(b *testing.B) {
 		for _, delta := range []int{len(source), 4} {
 			b.Run(map[bool]string{true: "whole/", false: "deltas/"}[delta > 4]+name, func(b *testing.B) {
 				b.SetBytes(int64(len(source)))
+				b.ReportAllocs()
 				for b.Loop() {
 					c := spoken.New(spoken.Options{})
 					for at := 0; at < len(source); at += delta {

@@ -101,7 +101,9 @@ func (l *language) hasWritten(s string) bool {
 // wordParts separates a word from the punctuation around it.
 func wordParts(word string) (head, core, tail string) {
 	const before, after = `("'“„«[`, `.,;:!?)"'”“»]…`
-	core = strings.TrimLeft(word, before)
+	if core = word; word != "" && !isLatin(rune(word[0])) { // TrimLeft is slow
+		core = strings.TrimLeft(word, before)
+	}
 	head = word[:len(word)-len(core)]
 	trimmed := strings.TrimRight(core, after)
 	return head, trimmed, core[len(trimmed):]
