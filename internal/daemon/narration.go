@@ -28,8 +28,9 @@ const (
 )
 
 // narrator says what the assistant does while it is silent, that a long task has ended,
-// and that a long answer has more. Except for the latter, it is quiet while the user or the assistant speaks, while the user is asked, and
-// while the conversation or the voice is paused.
+// and that a long answer has more. Except for the latter, it is quiet while the user or
+// the assistant speaks, while the user is asked, and while the conversation or the voice
+// is paused.
 type narrator struct {
 	d *Daemon
 
