@@ -15,11 +15,14 @@ type slowEngine struct{}
 
 func slowly() { time.Sleep(10 * time.Second) }
 
-func (slowEngine) Start() error                { return nil }
-func (slowEngine) Write([]int16) error         { slowly(); return nil }
-func (slowEngine) Partial() string             { return "so far" }
-func (slowEngine) Finish() (stt.Result, error) { slowly(); return stt.Result{Text: "so far and more"}, nil }
-func (slowEngine) Close() error                { return nil }
+func (slowEngine) Start() error        { return nil }
+func (slowEngine) Write([]int16) error { slowly(); return nil }
+func (slowEngine) Partial() string     { return "so far" }
+func (slowEngine) Finish() (stt.Result, error) {
+	slowly()
+	return stt.Result{Text: "so far and more"}, nil
+}
+func (slowEngine) Close() error { return nil }
 
 // A client gives up words of which it hears nothing for seconds (csm.Config.FinalTimeout).
 // An engine that loads, decodes or ends slowly is therefore reported at work every second.

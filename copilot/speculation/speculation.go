@@ -112,7 +112,7 @@ func (s *Speculator) run(ctx context.Context, a, before *Attempt) {
 	err := ctx.Err()
 	if err == nil {
 		r := a.request
-		r.Used, r.Unasked = a.report, nil
+		r.Used, r.Unasked, r.Doing = a.report, nil, nil
 		err = a.adapter.Send(ctx, r, func(text string) {
 			select {
 			case a.pieces <- text:
