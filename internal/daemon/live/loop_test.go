@@ -269,6 +269,7 @@ func isInterrupted(t *testing.T, tk *talk) {
 	tk.agent.become(says(story))
 	tk.sendText("tell me a long story")
 	tk.answered()
+	tk.reach("a second of the answer is heard", func(s csm.State) bool { return s.Cursor.Played > audio.SampleRate })
 	tk.mouth.say(t, second)
 	tk.want(protocol.StateInterrupted, protocol.StateListening)
 	tk.agent.become(says("All right."))
