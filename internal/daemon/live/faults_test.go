@@ -263,12 +263,10 @@ var faults = []fault{
 		defer tk.mouth.mu.Unlock()
 		n.lose(5 * time.Second)
 	}, long: true},
-	{name: "dials die at each step", inject: func(_ *talk, n *network) {
-		n.mu.Lock() // address gone, no key, no answer, no network path, no DTLS, no session
-		n.dies = []string{"/client_secrets", "/calls", "after 0 packets", "after 8 packets", "after 20 packets"}
-		n.mu.Unlock()
-		n.move()
-	}, long: true},
+	{name: "dials get no key, then no answer", inject: dies("/client_secrets", "/calls"), long: true},
+	{name: "a dial finds no network path", path: realtime.PathWebSocket, inject: dies("after 0 packets"), long: true},
+	{name: "a dial dies in DTLS", path: realtime.PathWebSocket, inject: dies("after 8 packets"), long: true},
+	{name: "a dial dies before the session", path: realtime.PathWebSocket, inject: dies("after 20 packets"), long: true},
 	{name: "network lost for 20 s, longer than speech is kept", gone: true, inject: func(_ *talk, n *network) { n.lose(20 * time.Second) }, long: true},
 	{name: "UDP and TCP blocked", noUDP: true, path: realtime.PathWebSocket, inject: func(*talk, *network) {}},
 	{name: "UDP blocked in the middle", path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.noUDP.Store(true) }},
@@ -282,6 +280,16 @@ var faults = []fault{
 	{name: "service restarted in an answer", answer: true, long: true, inject: func(tk *talk, _ *network) { tk.w.service.hangUp() }},
 	{name: "network lost for 30 s in an answer", answer: true, long: true, inject: func(_ *talk, n *network) { n.lose(30 * time.Second) }},
 	{name: "network lost for 300 s in an answer", answer: true, long: true, max: 10 * time.Minute, inject: func(_ *talk, n *network) { n.lose(300 * time.Second) }},
+}
+
+// dies moves to another address, and lets the next dials fail at these steps.
+func dies(steps ...string) func(*talk, *network) {
+	return func(_ *talk, n *network) {
+		n.mu.Lock()
+		n.dies = steps
+		n.mu.Unlock()
+		n.move()
+	}
 }
 
 // A sentence of 5.5 s.
@@ -376,6 +384,11 @@ func (f fault) run(t *testing.T) {
 		t.Errorf("error %s: %s", e.Code, e.Message)
 	}
 	f.checkPath(t, tk)
+	net.mu.Lock()
+	defer net.mu.Unlock()
+	if len(net.dies) > 0 {
+		t.Errorf("no dial came to %q", net.dies)
+	}
 }
 
 // checkPath checks the final transport of the voice and what the user was told about
