@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -365,20 +366,34 @@ func (f fault) run(t *testing.T) {
 		}
 	}
 	const words = 19
-	wrong, least := 0, words // of the two sentences
+	least := words // of the two sentences
+	var wrong []int
 	for _, h := range heard {
 		n, _ := wer.Compute(longSentenceIs, h)
-		wrong, least = max(wrong, n), min(least, len(strings.Fields(h)))
+		wrong, least = append(wrong, n), min(least, len(strings.Fields(h)))
+	}
+	var seconds []float64 // of the audio of each utterance, as the service counted it
+	for _, u := range tk.uses {
+		if u.AudioIn > 0 {
+			seconds = append(seconds, u.AudioIn.Seconds())
+		}
 	}
 	lost, twice, again := max(0, turns-len(heard)), max(0, len(heard)-turns), max(0, len(tk.agent.sent)-turns)
-	t.Logf("| %s | turn over after %.1f s | new calls %d | turns lost %d | said twice %d | asked twice %d | words heard %d of %d | wrong %d | answers %.1f s |",
-		f.name, took.Seconds(), epochs, lost, twice, again, least, words, wrong, audio.Duration(said.samples.Load()).Seconds())
+	t.Logf("| %s | turn over after %.1f s | new calls %d | turns lost %d | said twice %d | asked twice %d | words heard %d of %d | wrong %d | audio %.2f s | answers %.1f s |",
+		f.name, took.Seconds(), epochs, lost, twice, again, least, words, wrong, seconds, audio.Duration(said.samples.Load()).Seconds())
 	if lost+twice+again != 0 || len(tk.agent.sent) != turns || tk.d.State().Instance != 1 {
 		t.Errorf("heard %q, asked %d times, in conversation %d; want %d turns, in the first", heard, len(tk.agent.sent), tk.d.State().Instance, turns)
 	}
-	// A loss of 2 s would be of 7 words. The recogniser alone gets up to 6 wrong.
-	if least < words-4 || wrong > 7 {
+	// A loss of 2 s would be of 7 words. What the recogniser gets wrong varies from call to
+	// call: 4 to 9 words of a sentence that no fault touches. So the sentences are compared.
+	if least < words-4 || len(wrong) == 2 && wrong[0] > wrong[1]+5 {
 		t.Errorf("heard %q, want %q both times", heard, longSentenceIs)
+	}
+	const sentence, margin = 6.35, 0.3 // with the silence at both ends
+	for _, s := range seconds {
+		if math.Abs(s-sentence) > margin {
+			t.Errorf("the service heard %.2f s of audio, want %.2f s each time", seconds, sentence)
+		}
 	}
 	for _, e := range tk.errors {
 		t.Errorf("error %s: %s", e.Code, e.Message)
