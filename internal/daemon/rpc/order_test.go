@@ -2,8 +2,8 @@ package rpc_test
 
 import (
 	"encoding/json"
-	"slices"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 

@@ -287,6 +287,7 @@ func TestInvalidLists(t *testing.T) {
 		{"two places", block("two", "csm/csm.go", "expr", "r.pressed", "0"), "", "mutant two: its original occurs 2 times in csm/csm.go"},
 		{"no file", block("lost", "csm/none.go", "expr", "x", "y"), "", "mutant lost: csm/none.go is not a file with mutants"},
 		{"half an expression", block("half", "door/door.go", "expr", "bool(d) && n", "n"), "", "mutant half: its original is not a whole expression"},
+		{"a declaration", block("named", "door/door.go", "stmt", "n := 0", "n := 1"), "", "mutant named: its original declares a name"},
 		{"cut", lamp + block("cut", "csm/csm.go", "stmt", "presses > 1 {\n\t\treturn time.Minute\n\t}\n\treturn", "x"), "", "mutant lamp-burns-longer starts inside mutant cut"},
 		{"no text", block("empty", "csm/csm.go", "expr", "presses > 1", ""), "", "seeded.txt:7: mutant empty: a delete must not have a mutated text"},
 		{"no kind", block("odd", "csm/csm.go", "line", "presses > 1", "true"), "", "mutant odd: unknown kind \"line\""},

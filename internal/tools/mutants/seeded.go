@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"path"
 	"regexp"
@@ -109,6 +111,20 @@ func (m *mutant) complete() error {
 	return nil
 }
 
+// declares reports whether a text is one statement that declares a name.
+func declares(text string) bool {
+	f, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+text+"\n}", 0)
+	if err != nil {
+		return false
+	}
+	body := f.Decls[0].(*ast.FuncDecl).Body.List
+	if len(body) != 1 {
+		return false
+	}
+	assign, ok := body[0].(*ast.AssignStmt)
+	return ok && assign.Tok == token.DEFINE
+}
+
 // seededEdit converts a mutant of the list to an edit of its file.
 func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
 	s, ok := t.file(m.File)
@@ -129,6 +145,9 @@ func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
 	case "delete":
 		e.before, e.after = "if !"+on+" { ", " }"
 	case "stmt":
+		if declares(m.original) {
+			return nil, edit{}, fmt.Errorf("mutant %s: its original declares a name for what follows it; use a statement that uses the name:\n%s", m.Name, m.original)
+		}
 		e.before, e.after = "if "+on+" { "+oneLine(m.faulty)+" } else { ", " }"
 	default:
 		typ, ok := s.typeAt(e.from, e.to)
