@@ -105,6 +105,15 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return n.transport.RoundTrip(r)
 }
 
+// checkDials checks that every failure of a dial was met.
+func (n *network) checkDials(t *testing.T) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.dies) > 0 {
+		t.Errorf("no dial came to %q", n.dies)
+	}
+}
+
 // lose drops all packets for a time.
 func (n *network) lose(d time.Duration) {
 	n.down.Store(true)
@@ -388,11 +397,7 @@ func (f fault) run(t *testing.T) {
 		t.Errorf("error %s: %s", e.Code, e.Message)
 	}
 	f.checkPath(t, tk)
-	net.mu.Lock()
-	defer net.mu.Unlock()
-	if len(net.dies) > 0 {
-		t.Errorf("no dial came to %q", net.dies)
-	}
+	net.checkDials(t)
 }
 
 // secondsHeard returns the seconds of audio of each utterance, as the service counted

@@ -157,11 +157,11 @@ func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 		if time.Since(began) > max(6*limit, *renewFor+2*limit) {
 			t.Fatalf("%d sessions were replaced after %v and %d turns", crossed(), time.Since(began), turns)
 		}
-		sound.answer()
 		tk.mouth = mouth
 		tk.mouth.say(t, sentence)
-		tk.answered()
-		tk.want(protocol.StateListening)
+		tk.want(protocol.StateProcessing) // by now the tap has the last frame of the answer before
+		sound.answer()
+		tk.want(protocol.StateWaitingForCopilot, protocol.StateProcessing, protocol.StateSpeaking, protocol.StateListening)
 	}
 	tk.mu.Lock()
 	heard := 0
