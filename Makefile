@@ -54,7 +54,7 @@ build: deps ## build bin/agentvoice-daemon
 # ---- the conversation
 
 $(TOOL)/%: FORCE
-	@go build -o $@ ./internal/tools/$*
+	@go build -o $@ ./$(if $(filter %bench,$*),bench,internal/tools)/$*
 FORCE:
 
 .PHONY: run
@@ -104,7 +104,7 @@ test-race: $(TOOL)/testsum
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
 # of audio: those in files with the build constraint cgo && !race. Files with only !race are
 # in packages of CORE. One package at a time, because some wait in real time.
-SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio cmd internal session | xargs grep -l '^func Test')
+SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio bench cmd internal session | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
 	@go test -p 1 -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
@@ -174,15 +174,15 @@ $(OUT)/go.mod:
 
 .PHONY: requirements
 requirements: deps ## print the requirements and whether they are proved, owed or superseded; LIST=-q prints only the counts
-	@go run ./internal/tools/requirements list $(LIST)
+	@go run ./internal/prove requirements list $(LIST)
 
 .PHONY: conformance
 conformance: deps-test build $(OUT)/go.mod ## prove the core: scenarios, exploration, a second model, coverage, requirements, mutants
-	@go run ./internal/tools/conformance -daemon $(BIN) -out $(OUT)/conformance
+	@go run ./internal/prove conformance -daemon $(BIN) -out $(OUT)/conformance
 
 .PHONY: debug
 debug: deps $(OUT)/go.mod ## build bin/agentvoice-daemon-debug, with every seeded fault behind a switch
-	@go run ./internal/tools/mutants generate -out $(OUT)/mutants
+	@go run ./internal/prove mutants generate -out $(OUT)/mutants
 	@go build -tags nolibopusfile,mutants -overlay $(OUT)/mutants/overlay.json -ldflags "$(LDFLAGS)" -o $(BIN)-debug ./cmd/agentvoice-daemon
 	@echo "built $(BIN)-debug; explore --mutant NAME shows what a fault does"
 

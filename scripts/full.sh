@@ -70,8 +70,8 @@ gemini() {
 run "agent gemini" gemini
 
 # Resumes after the last mutant that was run.
-run "mutants of the core" go run ./internal/tools/mutants run -all
-run "mutants of the handlers" go run ./internal/tools/mutants run -of handlers -all
+run "mutants of the core" go run ./internal/prove mutants run -all
+run "mutants of the handlers" go run ./internal/prove mutants run -of handlers -all
 
 echo "make full: $passed passed, $failed failed, $skipped passed earlier"
 ((failed == 0))

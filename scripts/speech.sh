@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Downloads the recordings of internal/speechdata/recordings.tsv (human speech, coughs,
+# Downloads the recordings of internal/testutil/speechdata/recordings.tsv (human speech, coughs,
 # backchannels, keys) for the benches, from Debian's packages to the user's cache folder (or the
 # folder that AGENTVOICE_SPEECH names). The packages are unpacked there, not installed; the
 # recordings are for local measurements and are not redistributed. Downloads about 325 MB and
@@ -30,7 +30,7 @@ for arg in "$@"; do
   esac
 done
 
-table=$(dirname "${BASH_SOURCE[0]}")/../internal/speechdata/recordings.tsv
+table=$(dirname "${BASH_SOURCE[0]}")/../internal/testutil/speechdata/recordings.tsv
 table=$(realpath "$table")
 # The folder in which package speechdata looks.
 dir=${AGENTVOICE_SPEECH:-${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/agentvoice/speech}
@@ -85,10 +85,10 @@ bring() {
   }
   while IFS=$'\t' read -r _ _ path _; do paths+=("./$path"); done < <(rows | grep -F $'\t'"$package"$'\t')
   dpkg-deb --fsys-tarfile "$scratch"/*.deb | tar -x -C "$scratch" "${paths[@]}" ||
-    fail "$package does not hold what internal/speechdata/recordings.tsv names; it is of another release of Debian"
+    fail "$package does not hold what internal/testutil/speechdata/recordings.tsv names; it is of another release of Debian"
   while IFS=$'\t' read -r _ _ path sum _; do
     echo "$sum  $scratch/$path" | sha256sum --check --quiet >/dev/null 2>&1 ||
-      fail "$path of $package has not the checksum that is pinned in internal/speechdata/recordings.tsv; nothing of the package was kept"
+      fail "$path of $package has not the checksum that is pinned in internal/testutil/speechdata/recordings.tsv; nothing of the package was kept"
     decode "$scratch/$path"
   done < <(rows | grep -F $'\t'"$package"$'\t')
   rm -rf "${dir:?}/$package"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/internal/room"
+	"github.com/agentvoice/agentvoice-daemon/bench/room"
 )
 
 // levels are the levels of the microphone and of both outputs.

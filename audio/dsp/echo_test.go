@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/internal/room"
+	"github.com/agentvoice/agentvoice-daemon/bench/room"
 )
 
 // enough is the ERLE, in dB, from which the echo counts as cancelled. The assistant's

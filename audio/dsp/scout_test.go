@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/internal/room"
+	"github.com/agentvoice/agentvoice-daemon/bench/room"
 )
 
 // TestForeignSeparatesPeopleFromEchoes from the first word, with echo cancellation

@@ -15,7 +15,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
-	"github.com/agentvoice/agentvoice-daemon/internal/room"
+	"github.com/agentvoice/agentvoice-daemon/bench/room"
 )
 
 const answer = `The test suite has finished, and two of the tests have failed. The first one is in

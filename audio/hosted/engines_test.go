@@ -17,7 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
-	"github.com/agentvoice/agentvoice-daemon/internal/audioapi"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 )
 
 // Flite behind the endpoints is heard completely and in order, and speaks faster on

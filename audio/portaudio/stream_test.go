@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/internal/pulse"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/pulse"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
 
 // counted counts the windows of a detector.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
-	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
 
 // scene is a human recording in a quiet or noisy room, as it would be captured.
@@ -258,7 +258,7 @@ var rooms = []struct {
 }
 
 // BenchmarkOnset reports the detection delay in milliseconds after the labelled
-// onset, and the misses, over the recordings of internal/speechdata without comic
+// onset, and the misses, over the recordings of internal/testutil/speechdata without comic
 // voices. It needs the downloads of scripts/speech.sh.
 //
 //	go test -tags nolibopusfile -run - -bench Onset -benchtime 1x ./audio/vad

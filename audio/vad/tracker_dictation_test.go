@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/internal/room"
-	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/bench/room"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
 
 // dictation joins recordings of a language into fluent speech of the given duration, at

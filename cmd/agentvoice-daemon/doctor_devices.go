@@ -15,7 +15,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
-	"github.com/agentvoice/agentvoice-daemon/internal/lease"
+	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 )
 
 // soundCheck selects what to check.
@@ -207,15 +207,15 @@ func serverAddress(getenv func(string) string, uid int) (network, address, why s
 // releases the lease immediately, so that it does not block a conversation.
 func microphoneHolder(ctx context.Context) finding {
 	const name = "microphone lease"
-	l, err := lease.Acquire(ctx, lease.Holder{Name: "agentvoice-daemon doctor"})
+	l, err := miclock.Acquire(ctx, miclock.Holder{Name: "agentvoice-daemon doctor"})
 	l.Release()
-	var held *lease.HeldError
+	var held *miclock.HeldError
 	switch {
 	case err == nil:
 		return found(name, false, "free", nil, nil)
 	case errors.As(err, &held):
 		return found(name, false, "", nil, err)
 	default:
-		return found(name, false, "", nil, fault{err.Error(), lease.Remedy(runtime.GOOS)})
+		return found(name, false, "", nil, fault{err.Error(), miclock.Remedy(runtime.GOOS)})
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
-	"github.com/agentvoice/agentvoice-daemon/internal/lease"
-	"github.com/agentvoice/agentvoice-daemon/internal/pulse"
-	"github.com/agentvoice/agentvoice-daemon/internal/room"
+	"github.com/agentvoice/agentvoice-daemon/bench/room"
+	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/pulse"
 )
 
 func bounded(t *testing.T) context.Context {
@@ -332,7 +332,7 @@ func TestDoctorReportsMicrophoneHolder(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	wants(t, []finding{microphoneHolder(t.Context())}, "microphone lease", true, "free")
-	l, err := lease.Acquire(t.Context(), lease.Holder{Name: "VS Code: parser"})
+	l, err := miclock.Acquire(t.Context(), miclock.Holder{Name: "VS Code: parser"})
 	if err != nil {
 		t.Fatal(err)
 	}

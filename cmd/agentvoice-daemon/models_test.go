@@ -12,8 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/agentvoice/agentvoice-daemon/internal/modelmirror"
 	"github.com/agentvoice/agentvoice-daemon/internal/models"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/modelmirror"
 )
 
 // mirror is a script command that creates a mirror and its manifest, and serves it from a

@@ -20,7 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 func TestMain(m *testing.M) {

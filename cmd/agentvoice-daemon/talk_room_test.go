@@ -16,8 +16,8 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
-	"github.com/agentvoice/agentvoice-daemon/internal/pulse"
-	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/pulse"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
 
 // openRoom is a room whose microphone picks up the speaker at -12 dB and anyone speaking.

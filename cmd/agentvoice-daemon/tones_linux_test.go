@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
-	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // engineOf returns the id of the daemon's child process that loaded a model, or 0.

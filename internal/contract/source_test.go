@@ -20,7 +20,7 @@ const module = "github.com/agentvoice/agentvoice-daemon"
 
 // notProduct lists packages that a live daemon does not run. What they produce,
 // handle or read does not count.
-var notProduct = []string{"csm/csmtest", "csm/explore", "csm/journal", "csm/world", "internal/daemon/headless", "internal/gen", "internal/law", "internal/mutant", "internal/room", "internal/roomsim", "internal/timeline", "internal/tools", "bench", "testdata", "extension"}
+var notProduct = []string{"csm/csmtest", "csm/explore", "csm/journal", "csm/world", "internal/daemon/headless", "internal/gen", "internal/archtest", "internal/mutant", "internal/timeline", "internal/prove", "internal/testutil", "internal/tools", "bench", "testdata", "extension"}
 
 // product reports whether a package runs in the live daemon.
 func product(pkg string) bool {

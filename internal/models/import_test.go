@@ -17,7 +17,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // folder writes files to a new folder.

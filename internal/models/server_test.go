@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // asked is a request that a mirror received.

@@ -3,7 +3,7 @@
 // # Model
 //
 // A mutant is one small fault: a guard that always holds, a deadline that is not
-// armed, an effect that is not emitted. The tool internal/tools/mutants writes copies
+// armed, an effect that is not emitted. The tool internal/prove/mutants writes copies
 // of the core's files in which every mutant is guarded by its own
 //
 //	mutant.On(17)

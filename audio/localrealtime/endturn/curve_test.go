@@ -23,7 +23,7 @@ type heard struct {
 	words string
 }
 
-// pauses reads the output of internal/tools/turnbench.
+// pauses reads the output of bench/turnbench.
 func pauses(tb testing.TB, set string) (out []pause) {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/" + set + ".tsv")

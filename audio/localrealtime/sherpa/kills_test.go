@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // TestFiveHundredKills kills the recogniser with kill -9 at a random moment of each of

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // BenchmarkProcess recognises an utterance of the tone language with the same model in

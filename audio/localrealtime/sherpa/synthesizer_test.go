@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // otherVoice is the tests' fallback, which records what it speaks.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // unclear returns audio that sounds like one text, and slightly less like another of

@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 

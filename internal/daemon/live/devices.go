@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
-	"github.com/agentvoice/agentvoice-daemon/internal/lease"
+	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -110,15 +110,15 @@ func (d *devices) claim(takeOver bool) error {
 	if d.w.cfg.Holder == "" {
 		return nil
 	}
-	get := lease.Acquire
+	get := miclock.Acquire
 	if takeOver {
-		get = lease.TakeOver
+		get = miclock.TakeOver
 	}
-	who := lease.Holder{Name: d.w.cfg.Holder}
+	who := miclock.Holder{Name: d.w.cfg.Holder}
 	l, err := get(context.Background(), who)
-	var held *lease.HeldError
+	var held *miclock.HeldError
 	if errors.As(err, &held) && yields(held.Holder) {
-		l, err = lease.TakeOver(context.Background(), who)
+		l, err = miclock.TakeOver(context.Background(), who)
 	}
 	switch {
 	case errors.As(err, &held):

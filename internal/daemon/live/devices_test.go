@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/internal/lease"
+	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -132,8 +132,8 @@ func TestTakeOverIsOfOneStart(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
-	hold := func() *lease.Lease {
-		l, err := lease.Acquire(t.Context(), lease.Holder{Name: "another window"})
+	hold := func() *miclock.Lease {
+		l, err := miclock.Acquire(t.Context(), miclock.Holder{Name: "another window"})
 		if err != nil {
 			t.Fatal(err)
 		}

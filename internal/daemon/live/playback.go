@@ -10,7 +10,7 @@ import (
 
 // playback is the speaker side of a conversation. render runs in the device callback:
 // it takes no lock, does not allocate and reports nothing, but wakes goroutines that
-// do. internal/law checks everything that it calls.
+// do. internal/archtest checks everything that it calls.
 type playback struct {
 	d        *devices
 	instance uint32

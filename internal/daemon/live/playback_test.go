@@ -16,7 +16,7 @@ import (
 )
 
 // TestRenderingAllocatesAndPostsNothing, neither during speech nor when a lost speaker
-// accepts frames again. internal/law checks for locks.
+// accepts frames again. internal/archtest checks for locks.
 func TestRenderingAllocatesAndPostsNothing(t *testing.T) {
 	tap, err := wavio.NewRecorder(filepath.Join(t.TempDir(), "both.wav"))
 	if err != nil {

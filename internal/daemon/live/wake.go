@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/internal/lease"
+	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -149,7 +149,7 @@ func (k *waker) run(ctx context.Context, set protocol.Settings) {
 	for wait := wakeRetry; ctx.Err() == nil; {
 		begin := time.Now()
 		err := k.hear(ctx, set)
-		var held *lease.HeldError
+		var held *miclock.HeldError
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return
@@ -248,8 +248,8 @@ func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (releas
 	if k.w.cfg.Holder == "" {
 		return func() {}, nil
 	}
-	l, err := lease.Acquire(ctx, lease.Holder{Name: k.w.cfg.Holder + waits})
-	var held *lease.HeldError
+	l, err := miclock.Acquire(ctx, miclock.Holder{Name: k.w.cfg.Holder + waits})
+	var held *miclock.HeldError
 	switch {
 	case errors.As(err, &held):
 		return nil, err
@@ -262,7 +262,7 @@ func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (releas
 		defer close(watched)
 		select {
 		case <-l.Lost():
-			stop(&lease.HeldError{})
+			stop(&miclock.HeldError{})
 		case <-ended:
 		}
 	}()
@@ -270,7 +270,7 @@ func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (releas
 }
 
 // yields reports whether the holder of the microphone only waits for its wake phrase.
-func yields(h lease.Holder) bool { return strings.HasSuffix(h.Name, waits) }
+func yields(h miclock.Holder) bool { return strings.HasSuffix(h.Name, waits) }
 
 // tell tells the user why the phrase is not being listened for.
 func (k *waker) tell(err error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/internal/lease"
+	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -187,7 +187,7 @@ func TestWakePhraseRespectsTheLease(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
-	other, err := lease.Acquire(t.Context(), lease.Holder{Name: "another window"})
+	other, err := miclock.Acquire(t.Context(), miclock.Holder{Name: "another window"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestWakePhraseRespectsTheLease(t *testing.T) {
 	cfg := over(here)
 	cfg.Spotter, cfg.Holder = spotters(made), "this window"
 	cfg.Source = func(protocol.Settings) (audio.Source, error) {
-		l, err := lease.Acquire(context.Background(), lease.Holder{Name: "a third window"})
+		l, err := miclock.Acquire(context.Background(), miclock.Holder{Name: "a third window"})
 		if err == nil {
 			l.Release()
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/editor"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
-	"github.com/agentvoice/agentvoice-daemon/internal/logid"
+	"github.com/agentvoice/agentvoice-daemon/internal/redact"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -233,7 +233,7 @@ func (s *server) copilotToolCall(c *call, p protocol.CopilotToolCallParams) {
 		a.change(func() { at.pending-- })
 	}
 	s.seen.count("copilot.toolCallsDropped")
-	s.log.Warn().Str("request", logid.Of(p.RequestID)).Str("call", logid.Of(p.CallID)).Bool("tools", a.tools).
+	s.log.Warn().Str("request", redact.Of(p.RequestID)).Str("call", redact.Of(p.CallID)).Bool("tools", a.tools).
 		Msg("a call of a tool is not taken: its answer is over or has it already, or the client runs no tools")
 }
 

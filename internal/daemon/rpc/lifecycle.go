@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
-	"github.com/agentvoice/agentvoice-daemon/internal/logid"
+	"github.com/agentvoice/agentvoice-daemon/internal/redact"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -173,10 +173,10 @@ func (s *server) logged(params any) {
 	switch p := params.(type) {
 	case protocol.StateParams:
 		s.log.Debug().Str("state", string(p.State)).Str("substate", string(p.Substate)).Str("from", string(p.PreviousState)).
-			Str("cause", string(p.Cause)).Str("reason", p.Metadata.Reason).Str("turn", logid.Of(p.TurnID)).
-			Str("session", logid.Of(p.Metadata.SessionID)).Int64("seq", p.Seq).Msg("transition")
+			Str("cause", string(p.Cause)).Str("reason", p.Metadata.Reason).Str("turn", redact.Of(p.TurnID)).
+			Str("session", redact.Of(p.Metadata.SessionID)).Int64("seq", p.Seq).Msg("transition")
 	case protocol.TurnParams:
-		s.log.Debug().Str("event", string(p.Event)).Str("turn", logid.Of(p.TurnID)).Str("outcome", string(p.Outcome)).
+		s.log.Debug().Str("event", string(p.Event)).Str("turn", redact.Of(p.TurnID)).Str("outcome", string(p.Outcome)).
 			Str("code", string(p.Code)).Msg("turn")
 	case protocol.ErrorParams:
 		s.log.Warn().Str("code", string(p.Code)).Msg("a failure was published")

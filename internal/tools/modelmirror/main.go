@@ -2,14 +2,14 @@
 //
 //	modelmirror URL FOLDER MANIFEST LIBRARIES
 //
-// See package internal/modelmirror.
+// See package internal/testutil/modelmirror.
 package main
 
 import (
 	"fmt"
 	"os"
 
-	"github.com/agentvoice/agentvoice-daemon/internal/modelmirror"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/modelmirror"
 )
 
 func main() {

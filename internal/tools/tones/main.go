@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
-	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
-	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
 // sentences are the spoken sentences, one turn each. The turn that stops at "and"

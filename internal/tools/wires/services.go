@@ -15,7 +15,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
-	"github.com/agentvoice/agentvoice-daemon/internal/audioapi"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 )
 
 // serve starts a service, and returns its address, the file with its key and a stop

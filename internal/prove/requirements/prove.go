@@ -1,0 +1,227 @@
+package requirements
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of one run of one test. A mutant may cause an endless loop or use all
+// memory; that counts as failing.
+const (
+	testTimeout = time.Minute
+	memoryKB    = 4 << 20
+	mutantEnv   = "AGENTVOICE_MUTANT"
+)
+
+// claim is one test under one mutant.
+type claim struct {
+	proof
+	id, mutant string
+	key        string // key of the binary
+}
+
+// prove runs every proof without a mutant, where it must pass, and under each of its
+// mutants, where it must fail.
+func prove(root, out string, jobs int, list []requirement, w *world, say io.Writer) (problems []string, err error) {
+	begin := time.Now()
+	b, err := newBench(root, out)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.build(list, w, jobs); err != nil {
+		return nil, err
+	}
+	built := time.Since(begin)
+	if problems, err = b.baseline(list); err != nil || len(problems) > 0 {
+		return problems, err
+	}
+	var claims []claim
+	mutants := map[string]bool{}
+	for _, r := range list {
+		for _, p := range r.proofs {
+			for _, name := range p.mut {
+				c := claim{proof: p, id: r.id, mutant: name, key: p.pkg}
+				if _, ok := w.around[name]; ok {
+					c.key = aroundKey(name, p.pkg)
+				}
+				mutants[name] = true
+				claims = append(claims, c)
+			}
+		}
+	}
+	answers, before := b.all(claims, jobs, w)
+	for i, a := range answers {
+		c := claims[i]
+		if a != nil {
+			problems = append(problems, fmt.Sprintf("%s:%d: %s: %v under the mutant %s %v", listFile, c.line, c.id, c.proof, c.mutant, a))
+		}
+	}
+	fmt.Fprintf(say, "proofs: %d of %d tests under %d mutants fail as required (%d from earlier runs; built in %.0f s, %.0f s in total)\n",
+		len(claims)-len(problems), len(claims), len(mutants), before, built.Seconds(), time.Since(begin).Seconds())
+	return problems, nil
+}
+
+// baseline runs the tests of all proofs without a mutant.
+func (b *bench) baseline(list []requirement) (problems []string, err error) {
+	tops := map[string]map[string]bool{}
+	for _, r := range list {
+		for _, p := range r.proofs {
+			if tops[p.pkg] == nil {
+				tops[p.pkg] = map[string]bool{}
+			}
+			top, _, _ := strings.Cut(p.test, "/")
+			tops[p.pkg][top] = true
+		}
+	}
+	said := map[string]string{}
+	for _, pkg := range slices.Sorted(maps.Keys(tops)) {
+		run := "^(" + strings.Join(slices.Sorted(maps.Keys(tops[pkg])), "|") + ")$"
+		if said[pkg], _, err = b.run(pkg, pkg, run, "", 5*testTimeout); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range list {
+		for _, p := range r.proofs {
+			if regexp.MustCompile(`(?m)^\s*--- PASS: ` + regexp.QuoteMeta(p.test) + ` \(`).MatchString(said[p.pkg]) {
+				continue
+			}
+			what := "does not pass without a mutant"
+			if !strings.Contains(said[p.pkg], "=== RUN   "+p.test+"\n") {
+				what = "does not run: no such subtest"
+			}
+			problems = append(problems, fmt.Sprintf("%s:%d: %s: %v %s", listFile, p.line, r.id, p, what))
+		}
+	}
+	if len(problems) > 0 {
+		for _, pkg := range slices.Sorted(maps.Keys(said)) {
+			for _, line := range failures(said[pkg]) {
+				problems = append(problems, pkg+": "+line)
+			}
+		}
+	}
+	return problems, nil
+}
+
+// failures returns what the tests of a binary printed about why they failed.
+func failures(said string) []string {
+	return regexp.MustCompile(`(?m)^\s*(?:--- FAIL: |\S+_test\.go:\d+: |panic: ).*$`).FindAllString(said, 20)
+}
+
+// all runs claims in parallel. A nil error means that the test fails as required.
+// before is how many results were known already.
+func (b *bench) all(claims []claim, jobs int, w *world) (answers []error, before int) {
+	answers = make([]error, len(claims))
+	known := make([]bool, len(claims))
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range max(jobs, 1) {
+		wait.Go(func() {
+			for i := range next {
+				known[i], answers[i] = b.claim(claims[i], w)
+			}
+		})
+	}
+	for i := range claims {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	for _, k := range known {
+		if k {
+			before++
+		}
+	}
+	return answers, before
+}
+
+// claim runs a test under a mutant, unless it failed before with the same binary and
+// the same files.
+func (b *bench) claim(c claim, w *world) (known bool, err error) {
+	sum := sha256.Sum256([]byte(strings.Join([]string{b.hashes[c.key], b.files, c.proof.String(), c.mutant}, "\n")))
+	stamp := filepath.Join(b.out, "cache", hex.EncodeToString(sum[:16]))
+	if _, err := os.Stat(stamp); err == nil {
+		return true, nil
+	}
+	switched := c.mutant
+	if c.key != c.pkg {
+		switched = "" // compiled into the binary
+	}
+	said, failed, err := b.run(c.key, c.pkg, pattern(c.test), switched, testTimeout)
+	switch {
+	case err != nil:
+		return false, err
+	case !failed:
+		return false, errors.New("passes, so it proves nothing; choose another test or mutant")
+	case c.file != "" && !within(said, w, c.name):
+		return false, errors.New("fails, but in another scenario of the file; use that one, or another mutant")
+	}
+	if err := os.MkdirAll(filepath.Dir(stamp), 0o755); err != nil {
+		return false, err
+	}
+	return false, os.WriteFile(stamp, []byte(c.proof.String()+" under "+c.mutant+"\n"), 0o644)
+}
+
+// pattern returns the -test.run argument for one test or subtest.
+func pattern(test string) string {
+	parts := strings.Split(test, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// run runs tests of a binary, and returns their output and whether they failed.
+func (b *bench) run(key, pkg, tests, mutant string, limit time.Duration) (said string, failed bool, err error) {
+	cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$@"`, memoryKB), "sh",
+		b.binaries[key], "-test.v", "-test.timeout="+limit.String(), "-test.run="+tests)
+	cmd.Dir = filepath.Join(b.tree, filepath.FromSlash(pkg))
+	cmd.Env = append(os.Environ(), mutantEnv+"="+mutant)
+	text, err := cmd.CombinedOutput()
+	said = string(text)
+	var exit *exec.ExitError
+	switch {
+	case err == nil && strings.Contains(said, "testing: warning: no tests to run"):
+		return said, false, fmt.Errorf("does not run: %s has no test %s", pkg, tests)
+	case err == nil:
+		return said, false, nil
+	case !errors.As(err, &exit):
+		return said, false, err
+	case strings.HasPrefix(said, mutantEnv+":"):
+		return said, false, errors.New(strings.TrimSpace(said))
+	}
+	return said, true, nil
+}
+
+// within reports whether the printed failure is in the scenario, or in the part of
+// its file before all scenarios.
+func within(said string, w *world, name string) bool {
+	s := w.scenarios[name]
+	first, end := s.Line, int(^uint(0)>>1)
+	for _, o := range w.scenarios {
+		if o.File == s.File {
+			first = min(first, o.Line)
+			if o.Line > s.Line {
+				end = min(end, o.Line)
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(regexp.QuoteMeta(s.File)+`:(\d+):`).FindAllStringSubmatch(said, -1) {
+		if n, err := strconv.Atoi(m[1]); err == nil && (n >= s.Line && n < end || n < first) {
+			return true
+		}
+	}
+	return false
+}
