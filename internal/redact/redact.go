@@ -1,7 +1,7 @@
 // Package redact hides ids in logs: the same id of the same process has the same
 // name in its log, and nothing leads from there to the id (SEC-001).
 //
-//	log.Debug().Str("turn", logid.Of(turnID)).Msg("a turn began")
+//	log.Debug().Str("turn", redact.Of(turnID)).Msg("a turn began")
 package redact
 
 import (
