@@ -2,47 +2,27 @@
 // independent of VS Code, so that its tests run without an editor.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import type { CancellationToken } from 'vscode-jsonrpc/node';
+import type { AnswerStream, Assistant } from './copilot/assistant';
 import { type Event, type Log, Sidecar, refusal, realClock, type Clock } from './daemon/sidecar';
-import { type Change, type Model, type Problem, START, hasContinued, isActive, reduce } from './model';
+import { type Change, type Model, START, isActive, reduce } from './model';
+import type { Problem } from './problem';
 import type {
   EditorCommandParams,
   EditorCommandResult,
   ErrorCode,
   Configuration,
   CopilotSendParams,
-  CopilotSendResult,
   CredentialsParams,
   CredentialsResult,
   InterruptSource,
-  InvokeToolParams,
-  InvokeToolResult,
   LevelParams,
   MuteReason,
-  ToolSpec,
   WorkspaceWordsParams,
 } from './protocol.gen';
 import { mayOpen } from './remedies';
+import { ModelSync } from './sync';
 import type { Translate } from './text';
 import type { Wire } from './wire';
-
-/** Assistant answers the user's questions, and runs tools. */
-export interface Assistant {
-  /** Answers one attempt at a question. Never rejects: the result carries any failure. */
-  send(params: CopilotSendParams, out: AnswerStream, token: CancellationToken): Promise<CopilotSendResult>;
-  /** Runs an approved call; calls waits when the editor asks the user again, or may do so. */
-  invoke(params: InvokeToolParams, token: CancellationToken, waits: (certain: boolean) => void): Promise<InvokeToolResult>;
-  /** The tools that may be called. */
-  tools(): ToolSpec[];
-  /** A new daemon restarts its request ids, so earlier ones are invalid. */
-  forget(): void;
-}
-
-/** AnswerStream receives an answer as it arrives. */
-export interface AnswerStream {
-  text(text: string): void;
-  call(callId: string, name: string, input: unknown, destructive?: boolean, allowed?: boolean): void;
-}
 
 /** World is what a conversation needs from its environment. */
 export interface World {
@@ -86,8 +66,6 @@ export class Conversation {
    * displayed: the panel shows the daemon's snapshot.
    */
   private mutedBy: MuteReason | undefined;
-  private fetched = 0;
-  private rebuilding = false;
   /** Settings that changed since the last greeting, while no daemon was connected. */
   private missed: Configuration = {};
   private readonly clock: Clock;
@@ -157,6 +135,13 @@ export class Conversation {
     }
   }
 
+  private synced(change: Change): void {
+    if (change.is === 'state' && change.params.state === 'idle') {
+      this.wanted = false; // the daemon ended it
+    }
+    this.change(change);
+  }
+
   private wishMuted(by: MuteReason | undefined): void {
     if (this.mutedBy !== by) {
       this.mutedBy = by;
@@ -196,7 +181,6 @@ export class Conversation {
           at: this.clock.now(),
           ...(event.again ? { divider: t('Agent Voice was restarted. This is a new conversation; Copilot does not remember the one above.') } : {}),
         });
-        this.fetched = 0;
         this.world.assistant.forget();
         void this.resume(event.again);
     }
@@ -218,43 +202,7 @@ export class Conversation {
 
   private wired(wire: Wire): void {
     const { world } = this;
-    wire.on('agentvoice.state', (params) => {
-      this.wanted = this.wanted && params.state !== 'idle'; // the daemon ended it
-      this.change({ is: 'state', params });
-    });
-    wire.on('agentvoice.turn', (params) => {
-      this.change({ is: 'turn', params });
-      if (params.event !== 'turn-started' && params.role === 'assistant') {
-        void this.fetchHeard(wire);
-      }
-    });
-    wire.on('agentvoice.transcript', (params) => {
-      if (!hasContinued(this.now, params)) {
-        void this.rebuild(wire);
-        return;
-      }
-      this.change({ is: 'transcript', params, at: this.clock.now() });
-      const state = this.now.snapshot?.state;
-      if (params.role === 'user' && params.final && state !== 'listening' && state !== 'idle') {
-        void this.fetchState(wire); // queued; no transition reports that
-      }
-    });
-    wire.on('agentvoice.caption', (params) => this.change({ is: 'caption', params }));
-    wire.on('agentvoice.tool', (params) => this.change({ is: 'tool', params, at: this.clock.now() }));
-    wire.on('agentvoice.paused', (params) => this.change({ is: 'paused', params }));
-    wire.on('agentvoice.queue', (params) => this.change({ is: 'queue', params }));
-    wire.on('agentvoice.session', (params) => this.change({ is: 'session', params }));
-    wire.on('agentvoice.notification', (params) => {
-      this.change({ is: 'notification', params });
-      if (params.kind === 'resync') {
-        void this.rebuild(wire);
-      }
-    });
-    wire.on('agentvoice.microphone', (params) => this.change({ is: 'microphone', params }));
-    wire.on('agentvoice.error', (params) => {
-      world.log.warn(`the daemon reports ${params.code}`);
-      this.change({ is: 'error', params });
-    });
+    new ModelSync(wire, () => this.now, (change) => this.synced(change), this.clock, world.log).listen();
     wire.on('agentvoice.level', (params) => this.levels.forEach((f) => f(params)));
     wire.answer('copilot/send', (params, token) => {
       let seq = 0;
@@ -279,43 +227,6 @@ export class Conversation {
       await world.openExternal(url);
       return null;
     });
-  }
-
-  private async fetchState(wire: Wire): Promise<void> {
-    try {
-      this.change({ is: 'snapshot', snapshot: await wire.request('conversation/state') });
-    } catch {
-      // the next transition reports it
-    }
-  }
-
-  /** After missed notifications, rebuilds the transcript and requests from the daemon's state. */
-  private async rebuild(wire: Wire): Promise<void> {
-    if (this.rebuilding) {
-      return; // a pending request is newer than what was missed
-    }
-    this.rebuilding = true;
-    try {
-      const transcript = await wire.request('conversation/transcript', {});
-      this.change({ is: 'rebuilt', transcript, at: this.clock.now() });
-    } catch {
-      // the daemon exited, and a new one has nothing to rebuild
-    } finally {
-      this.rebuilding = false;
-    }
-  }
-
-  /** The daemon reports how much of the answers was heard only on request. */
-  private async fetchHeard(wire: Wire): Promise<void> {
-    const generation = ++this.fetched;
-    try {
-      const { entries } = await wire.request('conversation/transcript', {});
-      if (generation === this.fetched) {
-        this.change({ is: 'heard', entries });
-      }
-    } catch {
-      // the transcript stays without the marks
-    }
   }
 
   // ---- what the user asks for

@@ -1,7 +1,7 @@
 // The transcript in chronological order. The daemon sends an answer as one text, however many tools it
 // called; this splits it where each call happened.
 
-import type { Line } from './model';
+import type { Line } from './transcript';
 
 /** Part is a line, or the part of an answer between two calls. */
 export interface Part {

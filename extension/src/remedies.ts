@@ -1,7 +1,7 @@
 // Buttons that help with a failure. Each runs a command of the extension; the first is the most likely to
 // help.
 
-import type { ProblemCode } from './model';
+import type { ProblemCode } from './problem';
 import type { Translate } from './text';
 
 /** The commands that the panel may run. */

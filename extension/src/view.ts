@@ -1,11 +1,13 @@
 // The contents of the panel and the status bar, computed from the model by one pure function, in the user's
 // language. The page makes no decisions.
 
-import { type Call, type Line, type Model, type ProblemCode, isActive } from './model';
+import { type Model, isActive } from './model';
 import { type Part, inOrder, placeIn } from './parts';
+import type { ProblemCode } from './problem';
 import type { State, ToolStatus } from './protocol.gen';
 import { type PanelCommand, type Remedy, remedies } from './remedies';
 import type { Translate } from './text';
+import type { Call, Line } from './transcript';
 
 /** Tone is the colour and motion of a state. */
 export type Tone = 'ready' | 'busy' | 'listening' | 'speaking' | 'paused' | 'problem';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { AnswerStream } from '../src/conversation';
+import type { AnswerStream } from '../src/copilot/assistant';
 import type { ChatRequest } from '../src/copilot/chatExport';
 import type { CopilotSendParams, CopilotSendResult } from '../src/protocol.gen';
 import { english } from '../src/text';

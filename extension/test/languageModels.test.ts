@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnswerStream } from '../src/conversation';
+import type { AnswerStream } from '../src/copilot/assistant';
 import type { Around } from '../src/copilot/languageModels';
 import type { CopilotSendParams } from '../src/protocol.gen';
 import { english } from '../src/text';

@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Change, type Model, type Problem, START, hasContinued, reduce } from '../src/model';
+import { type Change, type Model, START, reduce } from '../src/model';
+import type { Problem } from '../src/problem';
+import { hasContinued } from '../src/transcript';
 import type { Snapshot, State, StateParams, TranscriptEntry, TranscriptParams, TurnParams } from '../src/protocol.gen';
 
 const at = Date.parse('2025-01-01T00:00:00Z');

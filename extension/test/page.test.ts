@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Element, HTMLElement, Range, Window } from 'happy-dom' with { 'resolution-mode': 'import' };
-import { type Call, type Line, type Model, START, reduce } from '../src/model';
+import { type Model, START, reduce } from '../src/model';
+import type { Call, Line } from '../src/transcript';
 import type { FromPage, ToPage } from '../src/panelwire';
 import { STATES, type Snapshot, type State } from '../src/protocol.gen';
 import { strings } from '../src/strings';

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { START, type Line, type Model, reduce } from '../src/model';
+import { START, type Model, reduce } from '../src/model';
+import type { Line } from '../src/transcript';
 import type { ToPage } from '../src/panelwire';
 import { strings } from '../src/strings';
 import { english } from '../src/text';

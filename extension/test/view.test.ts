@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Line, type Model, START, mayHear, reduce } from '../src/model';
+import { type Model, START, mayHear, reduce } from '../src/model';
+import type { Line } from '../src/transcript';
 import { ERROR_CODES, STATES, type Microphone, type Snapshot, type State } from '../src/protocol.gen';
 import { PANEL_COMMANDS, remedies } from '../src/remedies';
 import { english } from '../src/text';

@@ -27,7 +27,7 @@ var deletions = []struct {
 		"protocol.NotifyCaption", "protocol.NotifyTurn", "method agentvoice.caption"},
 	{"the extension's sender of a request", "extension/src/conversation.ts",
 		"'conversation/commitTurn'", "'conversation/state'", "method conversation/commitTurn"},
-	{"the extension's handler of a notification", "extension/src/conversation.ts",
+	{"the extension's handler of a notification", "extension/src/sync.ts",
 		"wire.on('agentvoice.caption'", "void ('agentvoice.caption'", "method agentvoice.caption"},
 	{"the reader of a parameter", "internal/daemon/rpc/conversation.go",
 		"p.Source", "\"\"", "parameter conversation/interrupt Source"},

@@ -1,6 +1,6 @@
 // Selects who answers: a language model, or the Chat view if the user configured it.
 
-import type { Assistant } from '../conversation';
+import type { Assistant } from './assistant';
 import type { InvokeToolResult, ToolSpec } from '../protocol.gen';
 import type { Translate } from '../text';
 import type { Aloud } from './aloud';

@@ -4,7 +4,7 @@
 // because VS Code has no command that allows exactly one call.
 
 import * as vscode from 'vscode';
-import type { AnswerStream, Assistant } from '../conversation';
+import type { AnswerStream, Assistant } from './assistant';
 import type { CopilotSendParams, CopilotSendResult, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import type { Translate } from '../text';
 import { type ChatExport, type ChatRequest, type Ended, isOver } from './chatExport';

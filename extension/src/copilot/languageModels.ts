@@ -2,7 +2,7 @@
 // cancelled when it is no longer needed.
 
 import * as vscode from 'vscode';
-import type { AnswerStream, Assistant } from '../conversation';
+import type { AnswerStream, Assistant } from './assistant';
 import type { Log } from '../daemon/sidecar';
 import type { CopilotSendParams, CopilotSendResult, ErrorCode, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import type { Translate } from '../text';

@@ -1,0 +1,265 @@
+// The transcript: lines of speech and of tool calls, the position of the voice in them, and the call that awaits
+// approval. Its functions change the part of the window's model that is the transcript, and keep the rest.
+
+import type { CaptionParams, ErrorCode, Role, ToolParams, ToolStatus, TranscriptEntry, TranscriptParams, TranscriptResult, TurnParams } from './protocol.gen';
+
+/** Line is an entry of the transcript. */
+export interface Line {
+  readonly id: number;
+  readonly kind: 'speech' | 'tool' | 'divider';
+  /** the conversation that it belongs to: turn ids restart in each */
+  readonly conversation: number;
+  readonly turnId: string;
+  readonly role: Role;
+  readonly text: string;
+  readonly final: boolean;
+  /** of words: the seq of their transcript */
+  readonly seq?: number;
+  /** of the user's words: the original transcript, if names were corrected */
+  readonly recognised?: string;
+  /** of an answer: the number of characters heard; undefined until reported */
+  readonly heardChars?: number;
+  /** of an answer: interrupted by the user */
+  readonly cutOff?: boolean;
+  /** of a question: why it was not answered */
+  readonly failed?: ErrorCode;
+  /** of a tool call */
+  readonly call?: Call;
+  /** of a tool call: the answer that requested it, and the length of its text at that time, in UTF-16 units */
+  readonly within?: { readonly line: number; readonly at: number };
+  /** when it first appeared, in milliseconds since the epoch */
+  readonly at: number;
+}
+
+/** Call is a tool call with the input that would run. */
+export interface Call {
+  readonly callId: string;
+  readonly name: string;
+  readonly status: ToolStatus;
+  readonly input?: unknown;
+  readonly question?: string;
+  readonly destructive: boolean;
+  /** executable texts of the input */
+  readonly commands?: readonly string[];
+  /** cannot be approved by voice */
+  readonly click?: boolean;
+}
+
+/** Caption is the segment being spoken, and its position in the transcript. */
+export interface Caption extends CaptionParams {
+  /** id of its line; undefined for text outside of answers, such as a notice */
+  readonly line?: number;
+  /** its start in that line's text, in UTF-16 units */
+  readonly start?: number;
+}
+
+/** Transcript is what was said and done in this window, what is spoken now, and what awaits approval. */
+export interface Transcript {
+  /** numbers the conversations of this window */
+  readonly conversation: number;
+  readonly lines: readonly Line[];
+  /** the id of the next line */
+  readonly nextLine: number;
+  /** the seq of the last cleared words, which stay cleared */
+  readonly clearedSeq: number;
+  readonly caption: Caption | undefined;
+  /** the call that awaits approval */
+  readonly approval: Call | undefined;
+}
+
+export const EMPTY: Transcript = { conversation: 0, lines: [], nextLine: 1, clearedSeq: 0, caption: undefined, approval: undefined };
+
+/** Maximum number of transcript entries. */
+const KEPT = 400;
+
+/** Whether the lines hold the words that a transcript continues. */
+export function hasContinued(m: Transcript, p: TranscriptParams): boolean {
+  return p.after === undefined || m.lines.some((l) => l.seq === p.after && l.conversation === m.conversation);
+}
+
+/** Rebuilds the live conversation's lines from the daemon's state after the window missed notifications. */
+export function rebuild<T extends Transcript>(m: T, { entries, tools }: TranscriptResult, at: number): T {
+  const known = m.lines.filter((l) => l.kind === 'speech' && l.conversation === m.conversation);
+  const last = Math.max(0, ...known.map((l) => l.seq ?? 0));
+  // Turn ids restart with each conversation, so an unknown id is a new turn.
+  const another = known.length > 0 && entries.every((e) => e.seq > last) && entries.some((e) => e.turnId === known[0]?.turnId);
+  let next: T = another ? { ...m, conversation: m.conversation + 1, lines: m.lines.map((l) => (l.final ? l : { ...l, final: true })) } : m;
+  const taken = new Set<number>();
+  let place = another || known.length === 0 ? next.lines.length : 0; // insertion index for new lines
+  for (const e of entries.filter((e) => e.seq > m.clearedSeq)) {
+    const i = next.lines.findIndex(
+      (l) =>
+        l.kind === 'speech' && l.conversation === next.conversation && l.role === e.role && !taken.has(l.id)
+        && (l.turnId === e.turnId || (!l.final && e.role === 'user')),
+    );
+    const old = next.lines[i];
+    const words = {
+      turnId: e.turnId, text: e.text, final: e.final || old?.final === true, seq: e.seq, ...recognised(e), ...(e.heardChars === undefined ? {} : { heardChars: e.heardChars }),
+    };
+    if (old === undefined) {
+      const line: Line = { kind: 'speech', role: e.role, at, ...words, id: next.nextLine, conversation: next.conversation };
+      next = { ...next, lines: next.lines.toSpliced(place, 0, line), nextLine: next.nextLine + 1 };
+      taken.add(line.id);
+      place++;
+    } else {
+      next = { ...next, lines: next.lines.with(i, { ...old, ...words }) };
+      taken.add(old.id);
+      place = i + 1;
+    }
+  }
+  // Words that the daemon does not have were retracted.
+  next = { ...next, lines: next.lines.filter((l) => l.kind !== 'speech' || l.final || l.conversation !== next.conversation || taken.has(l.id)) };
+  for (const call of tools ?? []) {
+    next = updateCall(next, call, at);
+  }
+  return { ...next, lines: next.lines.slice(-KEPT) };
+}
+
+/** Ends a turn: its answer is complete, and a question without an answer is marked. */
+export function endTurn<T extends Transcript>(m: T, p: TurnParams): T {
+  // Words spoken meanwhile wait for their own turn, although they arrived in this one.
+  const question = m.lines.find((l) => l.turnId === p.turnId && l.conversation === m.conversation && l.kind === 'speech' && l.role === 'user');
+  const lines = m.lines.map((l): Line => {
+    if (l.turnId !== p.turnId || l.conversation !== m.conversation || l.kind !== 'speech') {
+      return l;
+    }
+    if (l.role === 'assistant') {
+      const cut = p.event === 'turn-interrupted' || p.outcome === 'interrupted';
+      return cut ? { ...l, final: true, cutOff: true } : l.final ? l : { ...l, final: true };
+    }
+    // Interim words belong to the next turn.
+    return p.outcome === 'failed' && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : l;
+  });
+  return { ...m, lines: p.outcome === 'answered' && question === undefined ? markAnswered(lines, m.conversation) : lines };
+}
+
+/** A turn without words of its own repeats the failed question, which is now answered. */
+function markAnswered(lines: readonly Line[], conversation: number): readonly Line[] {
+  const i = lines.findLastIndex((l) => l.kind === 'speech' && l.role === 'user' && l.conversation === conversation);
+  const line = lines[i];
+  if (line?.failed === undefined) {
+    return lines;
+  }
+  const { failed: _, ...answered } = line;
+  return lines.with(i, answered);
+}
+
+/** Adds words to the transcript. */
+export function addWords<T extends Transcript>(m: T, p: TranscriptParams, at: number): T {
+  // Interrupting words stay in the interrupted turn until they prove to be a question. With one microphone,
+  // they are the same line.
+  const i = m.lines.findLastIndex(
+    (l) => l.kind === 'speech' && l.conversation === m.conversation && (l.turnId === p.turnId || p.role === 'user') && l.role === p.role && !l.final,
+  );
+  const old = m.lines[i];
+  if (p.after !== undefined) {
+    // The notification has only the new text: if its predecessor is missing, request all of it.
+    return old?.seq === p.after ? { ...m, lines: m.lines.with(i, { ...old, text: old.text + p.text, seq: p.seq }) } : m;
+  }
+  if (old !== undefined) {
+    return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final, seq: p.seq, ...recognised(p) }) };
+  }
+  const known = m.lines.findLastIndex(
+    (l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && l.text === p.text,
+  );
+  if (known >= 0) {
+    return m; // the end of an answer whose turn already ended
+  }
+  return append(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at, ...recognised(p) });
+}
+
+function recognised({ heard }: { readonly heard?: string }): { recognised?: string } {
+  return heard === undefined ? {} : { recognised: heard };
+}
+
+/** Records how much of each answer was heard. */
+export function markHeard<T extends Transcript>(m: T, entries: readonly TranscriptEntry[]): T {
+  return { ...m, lines: entries.reduce((lines, e) => markHeardIn(lines, m.conversation, e), m.lines) };
+}
+
+function markHeardIn(lines: readonly Line[], conversation: number, e: TranscriptEntry): readonly Line[] {
+  const i = lines.findLastIndex(
+    (l) => l.kind === 'speech' && l.conversation === conversation && l.turnId === e.turnId && l.role === e.role && l.text === e.text,
+  );
+  const old = lines[i];
+  return old === undefined || e.heardChars === undefined || old.heardChars === e.heardChars ? lines : lines.with(i, { ...old, heardChars: e.heardChars });
+}
+
+/**
+ * Finds the segment in the transcript, searching after the previous segment, so that a
+ * repeated sentence is found where it is spoken.
+ */
+export function locateCaption(m: Transcript, p: CaptionParams): Caption {
+  const before = m.caption;
+  if (before !== undefined && before.turnId === p.turnId && before.text === p.text && p.heardChars > 0) {
+    return { ...before, heardChars: p.heardChars };
+  }
+  const words = p.text.trim();
+  if (words === '') {
+    return p;
+  }
+  const lead = p.text.length - p.text.trimStart().length;
+  const answers = m.lines.filter((l) => l.kind === 'speech' && l.role === 'assistant' && l.conversation === m.conversation);
+  const behind = before?.turnId === p.turnId ? before : undefined;
+  const ofTurn = answers.filter((l) => l.turnId === p.turnId && l.id >= (behind?.line ?? 0));
+  // A repeated answer is spoken in a turn of its own.
+  for (const l of [...ofTurn, ...answers.toReversed()]) {
+    const from = behind?.line === l.id ? (behind.start ?? 0) + behind.text.trimEnd().length : 0;
+    const at = l.text.indexOf(words, from);
+    if (at >= 0) {
+      return { ...p, line: l.id, start: Math.max(0, at - lead) };
+    }
+  }
+  return p;
+}
+
+/** Adds or updates a tool call. */
+export function updateCall<T extends Transcript>(m: T, p: ToolParams, at: number): T {
+  const before = m.lines.find((l) => l.call?.callId === p.callId && l.conversation === m.conversation);
+  const input: unknown = p.input ?? before?.call?.input;
+  const commands = p.commands ?? before?.call?.commands;
+  const question = p.question ?? before?.call?.question;
+  const call: Call = {
+    callId: p.callId,
+    name: p.name,
+    status: p.status,
+    destructive: p.destructive ?? before?.call?.destructive ?? false,
+    ...(input === undefined ? {} : { input }),
+    ...(question === undefined ? {} : { question }),
+    ...(commands === undefined ? {} : { commands }),
+    ...(p.click === true || before?.call?.click === true ? { click: true } : {}),
+  };
+  const over = p.status !== 'requested' && p.status !== 'waitingForApproval' && p.status !== 'running';
+  const approval = p.status === 'waitingForApproval' ? call : m.approval?.callId === p.callId ? undefined : m.approval;
+  if (before !== undefined) {
+    return { ...m, approval, lines: m.lines.map((l) => (l === before ? { ...l, call, final: over } : l)) };
+  }
+  const answer = m.lines.findLast((l) => l.kind === 'speech' && l.role === 'assistant' && l.turnId === p.turnId && l.conversation === m.conversation);
+  const within = answer === undefined ? {} : { within: { line: answer.id, at: answer.text.length } };
+  return { ...append(m, { kind: 'tool', turnId: p.turnId, role: 'assistant', text: p.name, final: over, call, ...within, at }), approval };
+}
+
+/** Removes lines that are complete. */
+export function clear<T extends Transcript>(m: T): T {
+  return {
+    ...m,
+    lines: m.lines.filter((l) => !l.final && l.conversation === m.conversation),
+    clearedSeq: Math.max(m.clearedSeq, ...m.lines.map((l) => (l.final && l.conversation === m.conversation ? (l.seq ?? 0) : 0))),
+  };
+}
+
+/** Restores cleared lines. */
+export function restore<T extends Transcript>(m: T, lines: readonly Line[], clearedSeq: number): T {
+  const ids = new Set(m.lines.map((l) => l.id));
+  return { ...m, lines: [...lines.filter((l) => !ids.has(l.id)), ...m.lines].sort((a, b) => a.id - b.id).slice(-KEPT), clearedSeq };
+}
+
+/** Adds a line that separates conversations. */
+export function addDivider<T extends Transcript>(m: T, text: string, at: number): T {
+  return append(m, { kind: 'divider', turnId: '', role: 'assistant', text, final: true, at });
+}
+
+function append<T extends Transcript>(m: T, line: Omit<Line, 'id' | 'conversation'>): T {
+  const lines = [...m.lines, { ...line, id: m.nextLine, conversation: m.conversation }];
+  return { ...m, lines: lines.slice(-KEPT), nextLine: m.nextLine + 1 };
+}
