@@ -139,7 +139,7 @@ func TestUnaskedModeNeedsAYes(t *testing.T) {
 	ask := map[protocol.Locale]string{
 		protocol.English:  "In the mode Auto Edit the agent acts without asking you. Shall I switch to it? Please say yes or no.",
 		protocol.German:   "Im Modus Auto Edit handelt der Agent, ohne Sie zu fragen. Soll ich umschalten? Bitte sagen Sie ja oder nein.",
-		protocol.Japanese: "モード Auto Edit では、エージェントは確認せずに動きます。切り替えますか。「はい」か「いいえ」でお答えください。",
+		protocol.Japanese: "モード Auto Edit では、エージェントは確認なしで操作を実行します。切り替えますか。「はい」か「いいえ」でお答えください。",
 	}
 	for _, c := range []struct {
 		locale          protocol.Locale
@@ -233,7 +233,7 @@ func TestAgentThatMayActUnaskedIsAnnounced(t *testing.T) {
 	for l, want := range map[protocol.Locale]string{
 		protocol.English:  "Codex may act without asking you. Its own settings decide.",
 		protocol.German:   "Codex kann handeln, ohne Sie zu fragen. Das legen seine eigenen Einstellungen fest.",
-		protocol.Japanese: "Codex は確認せずに動くことがあります。エージェント自身の設定によります。",
+		protocol.Japanese: "Codex は、エージェント側の設定により、確認なしで操作を実行することがあります。",
 	} {
 		agent := &choosy{}
 		r := newAgentRoom(t, locale(t, l), agent)

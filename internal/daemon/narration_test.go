@@ -116,7 +116,7 @@ func TestNarrationsInEachLanguage(t *testing.T) {
 	for l, want := range map[protocol.Locale]string{
 		protocol.English:  "Reading files. Searching. Looking something up. Editing one file. Running 2 commands. Tests run, 40 of 120. 3 of 7 steps are done.",
 		protocol.German:   "Ich lese Dateien. Ich suche. Ich schlage etwas nach. Ich bearbeite eine Datei. Ich führe 2 Befehle aus. 40 von 120 Tests sind gelaufen. 3 von 7 Schritten sind erledigt.",
-		protocol.Japanese: "ファイルを読んでいます。検索しています。調べています。ファイルを 1 件編集しています。コマンドを 2 件実行しています。テストは 120 件中 40 件が終わりました。7 段階のうち 3 段階が終わりました。",
+		protocol.Japanese: "ファイルを読んでいます。検索しています。調べています。ファイルを 1 件編集しています。コマンドを 2 件実行しています。テストは 120 件中 40 件が完了しました。7 ステップ中 3 ステップが完了しました。",
 	} {
 		k := newTask(t, l)
 		for i, kind := range []copilot.ActivityKind{copilot.Reading, copilot.Searching, copilot.Fetching, copilot.Running} {

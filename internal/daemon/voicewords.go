@@ -38,7 +38,7 @@ var voiceWords = map[protocol.Locale]commandWords{
 	},
 	protocol.German: {
 		speeds: "Ich kann mit einem Tempo von 0,5 bis 3 sprechen.", noWake: "Das Weckwort ist aus, also würde mich nichts wecken. Sie können es in den Einstellungen einschalten.",
-		editorFailed: "Der Editor konnte das nicht.", unused: "Einige Ihrer Sprachbefehle haben keine Wirkung: %s",
+		editorFailed: "Der Editor konnte das nicht ausführen.", unused: "Einige Ihrer Sprachbefehle haben keine Wirkung: %s",
 		summarise: "Fasse deine letzte Antwort in ein oder zwei kurzen Sätzen zum Vorlesen zusammen.",
 		canSay:    "Sie können sagen: ", nothingDone: "Ich habe in diesem Gespräch keine Werkzeuge benutzt.", done: "Ich habe %d-mal Werkzeuge benutzt.", one: "%s: %s.", on: "%s für %s",
 		outcomes: map[protocol.ToolStatus]string{
