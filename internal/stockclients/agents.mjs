@@ -3,26 +3,17 @@
 // interrupted.
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession, tool } from "@openai/agents-realtime";
 import { WebSocket } from "ws";
-import { z } from "zod";
 import { Microphone } from "./microphone.mjs";
+import { Record } from "./record.mjs";
 
 export const name = "@openai/agents-realtime 0.20.0, RealtimeSession over WebSocket";
 
 export const prepare = async () => ({ converse });
 
 async function converse({ base, key, ca, turns, say }) {
-  const seen = { user: [], assistant: [], calls: [], statuses: [], truncatedAt: [], audioMs: 0 };
-  const lookUp = tool({
-    name: "lookUp",
-    description: "Looks a word up.",
-    parameters: z.object({ word: z.string() }),
-    execute: async ({ word }) => {
-      seen.calls.push({ name: "lookUp", word });
-      say("function", `lookUp(${JSON.stringify({ word })})`);
-      return "disposed means inclined";
-    },
-  });
-  const agent = new RealtimeAgent({ name: "Reader", instructions: "You answer in short sentences.", tools: [lookUp] });
+  const record = new Record(say);
+  const { seen } = record;
+  const agent = new RealtimeAgent({ name: "Reader", instructions: "You answer in short sentences.", tools: [tool(record.lookUp)] });
   const url = `${base.replace(/^http/, "ws")}/realtime?model=local`;
   const transport = new OpenAIRealtimeWebSocket({
     url,
@@ -48,7 +39,6 @@ async function converse({ base, key, ca, turns, say }) {
     session.on("audio", ({ data }) => {
       playing ??= { began: performance.now(), ms: 0 };
       playing.ms += data.byteLength / 48;
-      seen.audioMs += data.byteLength / 48;
       // The user interrupts the long answer after 3 s.
       if (seen.statuses.length === 2 && !interrupting) {
         interrupting = true;
@@ -57,33 +47,16 @@ async function converse({ base, key, ca, turns, say }) {
     });
     session.on("audio_interrupted", () => (playing = undefined));
     session.on("transport_event", (e) => {
-      switch (e.type) {
-        case "conversation.item.input_audio_transcription.completed":
-          seen.user.push(e.transcript);
-          say("user", e.transcript);
-          break;
-        case "conversation.item.truncated":
-          seen.truncatedAt.push(e.audio_end_ms);
-          say("", `(interrupted after ${e.audio_end_ms} ms)`);
-          break;
-        case "response.done": {
-          seen.statuses.push(e.response.status);
-          const text = e.response.output.flatMap((item) => item.content ?? []).map((part) => part.transcript).join("");
-          if (text !== "") {
-            seen.assistant.push(text);
-            say("assistant", text);
-          }
-          // The user lets the second answer end.
-          if (seen.statuses.length === 2) {
-            setTimeout(() => {
-              playing = undefined;
-              microphone.say(turns[1]);
-            }, playing.began + playing.ms + 500 - performance.now());
-          }
-          if (seen.statuses.length === 4) end();
-          break;
-        }
+      record.event(e);
+      if (e.type !== "response.done") return;
+      // The user lets the second answer end.
+      if (seen.statuses.length === 2) {
+        setTimeout(() => {
+          playing = undefined;
+          microphone.say(turns[1]);
+        }, playing.began + playing.ms + 500 - performance.now());
       }
+      if (seen.statuses.length === 4) end();
     });
     session.connect({ apiKey: key, url }).then(() => {
       microphone = new Microphone((pcm) => session.sendAudio(pcm));

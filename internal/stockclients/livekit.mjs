@@ -5,8 +5,8 @@ import { initializeLogger, llm, log, voice } from "@livekit/agents";
 import { realtime } from "@livekit/agents-plugin-openai";
 import { AudioFrame } from "@livekit/rtc-node";
 import assert from "node:assert/strict";
-import { z } from "zod";
 import { Microphone } from "./microphone.mjs";
+import { Record } from "./record.mjs";
 
 export const name = "@livekit/agents 1.9.0 with its OpenAI plugin, AgentSession over WebSocket";
 
@@ -68,41 +68,12 @@ class AudioOut extends voice.AudioOutput {
 }
 
 async function converse({ base, key, turns, say }) {
-  const seen = { user: [], assistant: [], calls: [], statuses: [], truncatedAt: [] };
-  const lookUp = llm.tool({
-    name: "lookUp",
-    description: "Looks a word up.",
-    parameters: z.object({ word: z.string() }),
-    execute: async ({ word }) => {
-      seen.calls.push({ name: "lookUp", word });
-      say("function", `lookUp(${JSON.stringify({ word })})`);
-      return "disposed means inclined";
-    },
-  });
-  const onEvent = (e) => {
-    switch (e.type) {
-      case "conversation.item.input_audio_transcription.completed":
-        seen.user.push(e.transcript);
-        say("user", e.transcript);
-        break;
-      case "conversation.item.truncated":
-        seen.truncatedAt.push(e.audio_end_ms);
-        say("", `(interrupted after ${e.audio_end_ms} ms)`);
-        break;
-      case "response.done": {
-        seen.statuses.push(e.response.status);
-        const text = e.response.output.flatMap((item) => item.content ?? []).map((part) => part.transcript).join("");
-        if (text !== "") {
-          seen.assistant.push(text);
-          say("assistant", text);
-        }
-      }
-    }
-  };
+  const record = new Record(say);
+  const { seen } = record;
   // The plugin reports the server's events on its session, which the framework creates.
   class Model extends realtime.RealtimeModel {
     session() {
-      return super.session().on("openai_server_event_received", onEvent);
+      return super.session().on("openai_server_event_received", (e) => record.event(e));
     }
   }
   initializeLogger({ pretty: false, level: "fatal" });
@@ -134,7 +105,7 @@ async function converse({ base, key, turns, say }) {
       session.on("conversation_item_added", () => {
         if (seen.statuses.length === 4) done();
       });
-      session.start({ agent: new voice.Agent({ instructions: "You answer in short sentences.", tools: [lookUp] }), record: false }).then(() => {
+      session.start({ agent: new voice.Agent({ instructions: "You answer in short sentences.", tools: [llm.tool(record.lookUp)] }), record: false }).then(() => {
         microphone = new Microphone((pcm) => audioIn.push(pcm));
         microphone.say(turns[0]);
       }, fail);

@@ -3,6 +3,7 @@
 import OpenAI from "openai";
 import { OpenAIRealtimeWS } from "openai/realtime/ws";
 import { Microphone } from "./microphone.mjs";
+import { Record } from "./record.mjs";
 
 export const name = "openai 7.57.0, OpenAIRealtimeWS";
 
@@ -11,7 +12,8 @@ export const prepare = async () => ({ converse });
 async function converse({ base, key, ca, turns, say }) {
   const client = new OpenAI({ apiKey: key, baseURL: base });
   const rt = new OpenAIRealtimeWS({ model: "local", options: { ca } }, client);
-  const seen = { user: [], assistant: [], calls: [], statuses: [], truncatedAt: [], audioMs: 0 };
+  const record = new Record(say);
+  const { seen, lookUp } = record;
   let playing; // the item whose audio this client plays: {id, began, ms}
   let interrupting = false;
   await new Promise((done, fail) => {
@@ -31,7 +33,7 @@ async function converse({ base, key, ca, turns, say }) {
           type: "realtime",
           instructions: "You answer in short sentences.",
           audio: { input: { transcription: { model: "whisper-1" }, turn_detection: { type: "server_vad", silence_duration_ms: 500 } } },
-          tools: [{ type: "function", name: "lookUp", description: "Looks a word up.", parameters: { type: "object", properties: { word: { type: "string" } }, required: ["word"] } }],
+          tools: [{ type: "function", name: lookUp.name, description: lookUp.description, parameters: { type: "object", properties: { word: { type: "string" } }, required: ["word"] } }],
         },
       });
     });
@@ -39,13 +41,9 @@ async function converse({ base, key, ca, turns, say }) {
       microphone = new Microphone((pcm) => rt.send({ type: "input_audio_buffer.append", audio: Buffer.from(pcm).toString("base64") }));
       microphone.say(turns[0]);
     });
-    rt.on("conversation.item.input_audio_transcription.completed", (e) => {
-      seen.user.push(e.transcript);
-      say("user", e.transcript);
-    });
+    rt.on("event", (e) => record.event(e)); // before the handlers of its type
     rt.on("response.output_audio.delta", (e) => {
       const ms = Buffer.from(e.delta, "base64").length / 48;
-      seen.audioMs += ms;
       if (playing?.id !== e.item_id) playing = { id: e.item_id, began: performance.now(), ms: 0 };
       playing.ms += ms;
       // The user interrupts the long answer after 3 s.
@@ -62,23 +60,12 @@ async function converse({ base, key, ca, turns, say }) {
       }
       playing = undefined;
     });
-    rt.on("conversation.item.truncated", (e) => {
-      seen.truncatedAt.push(e.audio_end_ms);
-      say("", `(interrupted after ${e.audio_end_ms} ms)`);
-    });
     rt.on("response.function_call_arguments.done", (e) => {
-      const { word } = JSON.parse(e.arguments);
-      seen.calls.push({ name: e.name, word });
-      say("function", `${e.name}(${e.arguments})`);
-      rt.send({ type: "conversation.item.create", item: { type: "function_call_output", call_id: e.call_id, output: "disposed means inclined" } });
+      if (e.name !== lookUp.name) return end(new Error(`the function ${e.name} was called`));
+      const output = lookUp.execute(JSON.parse(e.arguments));
+      rt.send({ type: "conversation.item.create", item: { type: "function_call_output", call_id: e.call_id, output } });
     });
     rt.on("response.done", ({ response }) => {
-      seen.statuses.push(response.status);
-      const text = response.output.flatMap((item) => item.content ?? []).map((part) => part.transcript).join("");
-      if (text !== "") {
-        seen.assistant.push(text);
-        say("assistant", text);
-      }
       if (response.output.some((item) => item.type === "function_call")) rt.send({ type: "response.create" });
       // The user lets the second answer end.
       if (seen.statuses.length === 2) setTimeout(() => microphone.say(turns[1]), playing.began + playing.ms + 500 - performance.now());
