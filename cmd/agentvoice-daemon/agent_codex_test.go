@@ -9,12 +9,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,18 +23,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// model is a scripted local model with OpenAI's Responses API; the agent that uses it is
-// real.
-type model struct {
-	mu     sync.Mutex
-	asked  int
-	name   string // of the model, in the last request
-	past   string // the last request
-	answer func(asked int, words string) (says, command string)
-	slow   time.Duration // between two words
-}
+// responses is the scripted model with OpenAI's Responses API.
+type responses struct{ *model }
 
-func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m responses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Model string
 		Input []struct {
@@ -60,17 +50,11 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			words = fmt.Sprint(parts, len(body.Input))
 		}
 	}
-	says, command := "The command is done.", ""
-	if !strings.HasSuffix(body.Input[len(body.Input)-1].Type, "_output") {
-		m.mu.Lock()
-		m.asked++
-		says, command = m.answer(m.asked, words)
-		m.mu.Unlock()
-	}
+	says, command := m.reply(words, strings.HasSuffix(body.Input[len(body.Input)-1].Type, "_output"))
 	m.stream(w, r, says, command)
 }
 
-func (m *model) stream(w http.ResponseWriter, r *http.Request, says, command string) {
+func (m responses) stream(w http.ResponseWriter, r *http.Request, says, command string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	seq := 0
 	event := func(kind string, fields map[string]any) {
@@ -90,13 +74,11 @@ func (m *model) stream(w http.ResponseWriter, r *http.Request, says, command str
 	}
 	event("response.created", map[string]any{"response": map[string]any{"id": "r1", "object": "response", "status": "in_progress", "output": []any{}}})
 	event("response.output_item.added", map[string]any{"output_index": 0, "item": message()})
-	for _, word := range strings.SplitAfter(says, " ") {
-		select {
-		case <-r.Context().Done():
-			return
-		case <-time.After(m.slow):
-		}
+	for word := range m.words(r, says) {
 		event("response.output_text.delta", map[string]any{"item_id": "m1", "output_index": 0, "content_index": 0, "delta": word})
+	}
+	if r.Context().Err() != nil {
+		return
 	}
 	output := []any{message(map[string]any{"type": "output_text", "text": says, "annotations": []any{}})}
 	event("response.output_item.done", map[string]any{"output_index": 0, "item": output[0]})
@@ -114,15 +96,9 @@ func (m *model) stream(w http.ResponseWriter, r *http.Request, says, command str
 const asksFirst = "approval_policy = \"untrusted\"\nsandbox_mode = \"danger-full-access\"\n"
 
 // codex configures the real agent for a scripted model and returns its working folder.
-// AGENTVOICE_AGENTS is the folder of agents, installed by make agents.
 func codex(t *testing.T, m *model, policy string) (workspace string) {
 	t.Helper()
-	agents := os.Getenv("AGENTVOICE_AGENTS")
-	if _, err := os.Stat(filepath.Join(agents, "codex-acp")); err != nil {
-		t.Fatal("codex-acp is not installed; run make agents")
-	}
-	service := httptest.NewServer(m)
-	t.Cleanup(service.Close)
+	url := serveAgent(t, "codex-acp", responses{m})
 	home := t.TempDir()
 	config := fmt.Sprintf(`model = "gpt-5.4"
 model_provider = "scripted"
@@ -132,21 +108,13 @@ base_url = "%s/v1"
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 requires_openai_auth = false
-`, policy, service.URL)
+`, policy, url)
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("CODEX_HOME", home)
 	t.Setenv("SCRIPTED_KEY", "none")
-	t.Setenv("PATH", agents+string(os.PathListSeparator)+os.Getenv("PATH"))
-	workspace = t.TempDir()
-	t.Chdir(workspace)
-	return workspace
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+	return enterWorkspace(t)
 }
 
 // speech writes a recording of the lines with a pause after each. The noise is the same
@@ -239,24 +207,6 @@ func TestCodexBySpeech(t *testing.T) {
 	}
 }
 
-// typed is a sidecar that is used with typed text.
-type typed struct {
-	*sidecar
-	m *model
-}
-
-// fileMaker is a model that makes the files first.txt and second.txt when asked to.
-func fileMaker() *model {
-	return &model{answer: func(_ int, words string) (string, string) {
-		for _, name := range []string{"first", "second"} {
-			if strings.Contains(words, name+" file") {
-				return "I will make it.", "touch " + name + ".txt"
-			}
-		}
-		return "Hello there.", ""
-	}}
-}
-
 func startTyped(t *testing.T, policy string) (k typed, workspace string) {
 	t.Helper()
 	m := fileMaker()
@@ -264,63 +214,11 @@ func startTyped(t *testing.T, policy string) (k typed, workspace string) {
 	return typed{begin(t, "codex-acp"), m}, workspace
 }
 
-// begin starts a sidecar with an agent, and its conversation.
-func begin(t *testing.T, agent string) *sidecar {
-	t.Helper()
-	s := startSidecar(t, filepath.Join(t.TempDir(), "record"), "", "--set", "agentvoice.agent=acp:"+agent)
-	s.call(protocol.MethodStart, "{}", nil)
-	s.state(protocol.StateListening)
-	return s
-}
-
-func (k typed) ask(words string) {
-	k.t.Helper()
-	k.forget()
-	k.call(protocol.MethodSendText, `{"text":"`+words+`"}`, nil)
-}
-
-func (k typed) answered(words string) {
-	k.t.Helper()
-	k.written(words)
-	k.state(protocol.StateListening)
-}
-
-// written waits for an answer, which may have to be spoken yet.
-func (k typed) written(words string) {
-	k.t.Helper()
-	k.until("the answer "+words, func(m wireMessage) bool {
-		return m.Method == protocol.NotifyTranscript && strings.Contains(string(m.Params), words) && strings.Contains(string(m.Params), `"final":true`)
-	})
-}
-
-func (k typed) tool(status protocol.ToolStatus) (p protocol.ToolParams) {
-	k.t.Helper()
-	k.until("a tool that is "+string(status), func(m wireMessage) bool {
-		return m.Method == protocol.NotifyTool && json.Unmarshal(m.Params, &p) == nil && p.Status == status
-	})
-	return p
-}
-
 // By typed text through the sidecar: an answer, an approved tool, and a tool whose
 // question is interrupted.
 func TestCodexByText(t *testing.T) {
 	k, workspace := startTyped(t, asksFirst)
-	k.ask("hello")
-	k.answered("Hello there.")
-
-	k.ask("make the first file")
-	p := k.tool(protocol.ToolWaiting)
-	if !strings.Contains(p.Question, "It would run touch.") || !p.Destructive || len(p.Commands) != 1 || p.Commands[0] != "touch first.txt" {
-		t.Errorf("the question is %q, of %q", p.Question, p.Commands)
-	}
-	k.call(protocol.MethodSendText, `{"text":"why?"}`, nil)
-	k.told("It says: I will make it.")
-	k.call(protocol.MethodApproveTool, `{"callId":"`+p.CallID+`","approved":true}`, nil)
-	k.tool(protocol.ToolCompleted)
-	k.answered("The command is done.")
-	if !exists(filepath.Join(workspace, "first.txt")) {
-		t.Error("the tool that was allowed did not run")
-	}
+	k.makesFirstFile(workspace, "I will make it.")
 
 	k.ask("make the second file")
 	k.tool(protocol.ToolWaiting)
@@ -333,13 +231,6 @@ func TestCodexByText(t *testing.T) {
 		t.Error("a tool ran whose question was interrupted")
 	}
 	k.end()
-}
-
-func (k typed) told(words string) {
-	k.t.Helper()
-	k.until("the words "+words, func(m wireMessage) bool {
-		return m.Method == protocol.NotifyNotification && strings.Contains(string(m.Params), words)
-	})
 }
 
 // Its modes, models and sessions, in writing: each name is checked, and the agent really

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,27 +60,16 @@ func (m gemini) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	m.name, _, _ = strings.Cut(filepath.Base(r.URL.Path), ":")
 	m.mu.Unlock()
-	says, command := "The command is done.", ""
-	m.mu.Lock()
-	slow := m.slow
-	m.mu.Unlock()
-	if !said {
-		m.mu.Lock()
-		m.asked++
-		says, command = m.answer(m.asked, words)
-		m.mu.Unlock()
-	}
+	says, command := m.reply(words, said)
 	prefix := ""
 	if strings.Contains(r.URL.Path, "stream") {
 		w.Header().Set("Content-Type", "text/event-stream")
 		prefix = "data: "
-		for _, word := range strings.SplitAfter(says, " ") {
-			select {
-			case <-r.Context().Done():
-				return
-			case <-time.After(slow):
-			}
+		for word := range m.words(r, says) {
 			m.chunk(w, prefix, geminiPart{Text: word})
+		}
+		if r.Context().Err() != nil {
+			return
 		}
 		says = ""
 	}
@@ -108,13 +96,8 @@ func (gemini) chunk(w http.ResponseWriter, prefix string, part geminiPart) {
 // startGemini points the real Gemini CLI at the scripted model and begins a conversation.
 func startGemini(t *testing.T) (k typed, workspace string) {
 	t.Helper()
-	agents := os.Getenv("AGENTVOICE_AGENTS")
-	if !exists(filepath.Join(agents, "gemini")) {
-		t.Fatal("gemini is not installed; run scripts/agents.sh gemini")
-	}
 	m := fileMaker()
-	service := httptest.NewServer(gemini{m})
-	t.Cleanup(service.Close)
+	url := serveAgent(t, "gemini", gemini{m})
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, ".gemini"), 0o700); err != nil {
 		t.Fatal(err)
@@ -124,12 +107,11 @@ func startGemini(t *testing.T) (k typed, workspace string) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"GEMINI_CLI_HOME": home, "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": service.URL, "PATH": agents + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"GEMINI_CLI_HOME": home, "GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url,
 	} {
 		t.Setenv(name, value)
 	}
-	workspace = t.TempDir()
-	t.Chdir(workspace)
+	workspace = enterWorkspace(t)
 	return typed{begin(t, "gemini"), m}, workspace
 }
 
@@ -138,25 +120,10 @@ func startGemini(t *testing.T) (k typed, workspace string) {
 // permission is answered.
 func TestGeminiByText(t *testing.T) {
 	k, workspace := startGemini(t)
-	k.ask("hello")
-	k.answered("Hello there.")
-
-	k.ask("make the first file")
-	p := k.tool(protocol.ToolWaiting)
-	if !strings.Contains(p.Question, "It would run touch.") || !p.Destructive || len(p.Commands) != 1 || p.Commands[0] != "touch first.txt" {
-		t.Errorf("the question is %q, of %q, input %s", p.Question, p.Commands, p.Input)
-	}
-	k.call(protocol.MethodSendText, `{"text":"why?"}`, nil)
-	k.told("It says: Make the file that you named")
-	k.call(protocol.MethodApproveTool, `{"callId":"`+p.CallID+`","approved":true}`, nil)
-	k.tool(protocol.ToolCompleted)
-	k.answered("The command is done.")
-	if !exists(filepath.Join(workspace, "first.txt")) {
-		t.Error("the tool that was allowed did not run")
-	}
+	k.makesFirstFile(workspace, "Make the file that you named")
 
 	k.ask("make the second file")
-	p = k.tool(protocol.ToolWaiting)
+	p := k.tool(protocol.ToolWaiting)
 	k.call(protocol.MethodApproveTool, `{"callId":"`+p.CallID+`","approved":false}`, nil)
 	k.tool(protocol.ToolRejected)
 	k.state(protocol.StateListening)
