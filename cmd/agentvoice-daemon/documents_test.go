@@ -108,8 +108,7 @@ var (
 	code    = regexp.MustCompile("(?s)```.*?```|`[^`\n]+`")
 )
 
-// misusedCommand returns what is wrong with the arguments of agentvoice-daemon, if
-// anything.
+// misusedCommand returns why agentvoice-daemon would reject a command line, or nil.
 func misusedCommand(words []string) error {
 	root := newRoot()
 	root.InitDefaultHelpCmd()
@@ -123,16 +122,37 @@ func misusedCommand(words []string) error {
 	if c.HasSubCommands() && len(rest) > 0 && regexp.MustCompile(`^[a-z]`).MatchString(rest[0]) {
 		return fmt.Errorf("%s has no command %q", c.CommandPath(), rest[0])
 	}
-	for _, w := range rest {
-		if w == "--" {
-			break
-		}
-		name, _, _ := strings.Cut(w, "=")
-		if strings.HasPrefix(w, "--") && c.Flags().Lookup(name[2:]) == nil && c.InheritedFlags().Lookup(name[2:]) == nil {
-			return fmt.Errorf("%s has no flag %s", c.CommandPath(), name)
+	if err := c.ParseFlags(rest); err != nil {
+		return err
+	}
+	return c.ValidateArgs(c.Flags().Args())
+}
+
+// documentedCommand is a command line of agentvoice-daemon in a document.
+type documentedCommand struct {
+	page, line string
+	words      []string // after the program's name, without brackets of what is optional
+}
+
+// commandsOf returns the command lines that a page formats as code.
+func commandsOf(name, page string) (all []documentedCommand) {
+	for _, line := range codeLines(page) {
+		for _, m := range command.FindAllStringSubmatch(line, -1) {
+			words := strings.Fields(strings.NewReplacer("[", "", "]", "", `"`, "", "'", "").Replace(m[1]))
+			if len(words) > 0 && regexp.MustCompile(`^(--)?[a-z]+`).MatchString(words[0]) {
+				all = append(all, documentedCommand{name, strings.TrimSpace(line), words})
+			}
 		}
 	}
-	return nil
+	return all
+}
+
+// codeLines returns the lines that a page formats as code, with continued ones joined.
+func codeLines(page string) (all []string) {
+	for _, piece := range code.FindAllString(strings.ReplaceAll(page, "\\\n", " "), -1) {
+		all = slices.AppendSeq(all, strings.Lines(strings.Trim(piece, "`")))
+	}
+	return all
 }
 
 // TestCommandsOfDocumentsExist checks each command line, flag, make target and setting
@@ -151,24 +171,18 @@ func TestCommandsOfDocumentsExist(t *testing.T) {
 		if name == "CHANGELOG.md" || strings.HasPrefix(name, "testdata/") {
 			continue
 		}
-		for _, piece := range code.FindAllString(strings.ReplaceAll(page, "\\\n", " "), -1) {
-			for line := range strings.Lines(strings.Trim(piece, "`")) {
-				for _, m := range command.FindAllStringSubmatch(line, -1) {
-					words := strings.Fields(m[1])
-					if len(words) == 0 || !regexp.MustCompile(`^(--)?[a-z]+`).MatchString(words[0]) {
-						continue
-					}
-					commands++
-					if err := misusedCommand(words); err != nil {
-						t.Errorf("%s: %q: %v", name, strings.TrimSpace(line), err)
-					}
-				}
-				for _, m := range target.FindAllStringSubmatch(line, -1) {
-					for _, goal := range strings.Fields(m[1]) {
-						targets++
-						if !regexp.MustCompile(`(?m)^` + goal + `:`).Match(makefile) {
-							t.Errorf("%s: unknown make target %q", name, goal)
-						}
+		for _, c := range commandsOf(name, page) {
+			commands++
+			if err := misusedCommand(c.words); err != nil {
+				t.Errorf("%s: %q: %v", name, c.line, err)
+			}
+		}
+		for _, line := range codeLines(page) {
+			for _, m := range target.FindAllStringSubmatch(line, -1) {
+				for _, goal := range strings.Fields(m[1]) {
+					targets++
+					if !regexp.MustCompile(`(?m)^` + goal + `:`).Match(makefile) {
+						t.Errorf("%s: unknown make target %q", name, goal)
 					}
 				}
 			}
@@ -190,7 +204,10 @@ func TestMisusedCommandsAreFound(t *testing.T) {
 	for line, want := range map[string]string{
 		"talk --agent offline":   "",
 		"models install NAME":    "",
-		"talk --loud":            "agentvoice-daemon talk has no flag --loud",
+		"talk --loud":            "unknown flag: --loud",
+		"talk --agent":           "flag needs an argument: --agent",
+		"explore --states many":  `invalid argument "many" for "--states" flag: strconv.ParseInt: parsing "many": invalid syntax`,
+		"timeline":               "timeline needs exactly one journal file, got 0",
 		"models instal NAME":     `agentvoice-daemon models has no command "instal"`,
 		"speak":                  `agentvoice-daemon has no command "speak"`,
 		"sessions --path --json": "",
