@@ -562,8 +562,7 @@ const STATUS_ICONS: Record<Mic, string> = {
 };
 
 /** The status bar's entry. */
-export function statusOf(m: Model, around: Surroundings, t: Translate): StatusItem {
-  const view = present(m, around, t);
+export function statusOf(view: View, t: Translate): StatusItem {
   const idle = !view.active && view.tone === 'ready';
   const what = view.approval !== undefined ? t('Allow {0}?', view.approval.name) : view.label;
   const icon = view.tone === 'problem' ? '$(warning)' : view.tone === 'busy' && !view.active ? '$(loading~spin)' : STATUS_ICONS[view.mic];

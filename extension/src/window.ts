@@ -64,6 +64,9 @@ export class Window implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly contextKeys = new Map<string, unknown>();
   private readonly refreshers = new Set<() => void>();
+  private statusPending = false;
+  /** the view of the last change, until both the panel and the status bar have it */
+  private shown: View | undefined;
   private wordsTimer: ReturnType<typeof setTimeout> | undefined;
   private stopLockWatch: (() => void) | undefined;
   private headless: vscode.Disposable | undefined;
@@ -174,8 +177,25 @@ export class Window implements vscode.Disposable {
     this.refresh();
   }
 
+  /** Shows a change. The panel comes first: VS Code handles messages in order, and context keys re-evaluate its menus. */
   private changed(m: Model): void {
-    const item = statusOf(m, this.surroundings(), t);
+    this.shown = undefined;
+    this.refreshers.forEach((f) => f());
+    if (!this.statusPending) {
+      this.statusPending = true;
+      queueMicrotask(() => this.showStatus());
+    }
+    this.tools.follow(m);
+    this.watchScreen(m);
+    this.offerHeadless(m);
+  }
+
+  /** Shows the state in the status bar and in context keys. */
+  private showStatus(): void {
+    this.statusPending = false;
+    const m = this.conversation.model;
+    const item = statusOf(this.view(), t);
+    this.shown = undefined;
     this.status.text = item.text;
     this.status.tooltip = item.tooltip;
     this.status.accessibilityInformation = { label: item.accessible, role: 'button' };
@@ -189,9 +209,6 @@ export class Window implements vscode.Disposable {
     this.setContext('agentvoice.toolPending', m.approval !== undefined);
     this.setContext('agentvoice.canRetry', m.canRetry);
     this.setContext('agentvoice.microphoneElsewhere', m.problem?.code === 'microphoneBusy' || m.problem?.code === 'microphoneTaken');
-    this.tools.follow(m);
-    this.watchScreen(m);
-    this.offerHeadless(m);
   }
 
   private setContext(key: string, value: unknown): void {
@@ -218,7 +235,6 @@ export class Window implements vscode.Disposable {
   /** The displayed facts may have changed without a change of the conversation. */
   refresh(): void {
     this.changed(this.conversation.model);
-    this.refreshers.forEach((f) => f());
   }
 
   /** Mutes when the screen locks, because the user has left. Watches while the microphone is open or about to open. */
@@ -300,7 +316,7 @@ export class Window implements vscode.Disposable {
   }
 
   private view(): View {
-    return present(this.conversation.model, this.surroundings(), t);
+    return (this.shown ??= present(this.conversation.model, this.surroundings(), t));
   }
 
   private feed(): Feed {
@@ -311,11 +327,7 @@ export class Window implements vscode.Disposable {
       lines: () => shown(this.conversation.model.lines),
       onChange: (f) => {
         this.refreshers.add(f);
-        const stop = this.conversation.onChange(f);
-        return () => {
-          this.refreshers.delete(f);
-          stop();
-        };
+        return () => this.refreshers.delete(f);
       },
       onLevel: (f) => this.conversation.onLevel(({ input, output }) => f(input, output)),
       received: (message) => void this.reported(message.type, () => this.received(message)),

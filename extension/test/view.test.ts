@@ -13,6 +13,8 @@ const around: Surroundings = {
   provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
 };
 
+const statusIn = (m: Model) => statusOf(present(m, around, english), english);
+
 const closed: Microphone = { open: false, muted: false, wake: false, mode: 'automatic', seq: 1 };
 
 const heard = (over: Partial<Microphone>): Partial<Snapshot> => ({ microphone: { ...closed, open: true, ...over } });
@@ -149,11 +151,11 @@ test('a caption is audible while the assistant speaks and is not held', () => {
 });
 
 test('the status bar says state and microphone in words, and raises an alarm only for what needs the user', () => {
-  const item = statusOf(inState('listening', {}, { localizedLabel: '● Listening' }), around, english);
+  const item = statusIn(inState('listening', {}, { localizedLabel: '● Listening' }));
   assert.deepEqual([item.text, item.accessible, item.alarm], ['$(mic-filled) Listening', 'Agent Voice: Listening, Microphone is on', 'none']);
   const approval = { callId: 'c', name: 'runTests', status: 'waitingForApproval' as const, destructive: false };
-  assert.deepEqual([statusOf(inState('listening', { approval }), around, english).alarm, statusOf(inState('faulted'), around, english).alarm], ['warning', 'error']);
-  assert.equal(statusOf(START, around, english).text, '$(mic) Agent Voice');
+  assert.deepEqual([statusIn(inState('listening', { approval })).alarm, statusIn(inState('faulted')).alarm], ['warning', 'error']);
+  assert.equal(statusIn(START).text, '$(mic) Agent Voice');
 });
 
 test('of a workspace that is not trusted nothing is offered to be sent', () => {
@@ -174,7 +176,7 @@ test('a call is shown as it would run: commands whole, every member of the input
 });
 
 test('the status bar says what a click does', () => {
-  const click = (m: Model): string | undefined => statusOf(m, around, english).tooltip.split('\n').at(-1);
+  const click = (m: Model): string | undefined => statusIn(m).tooltip.split('\n').at(-1);
   assert.equal(click(START), 'Click to start a conversation.');
   assert.equal(click(inState('listening')), 'Click to end the conversation.');
   assert.equal(click(inState('faulted', { problem: { code: 'startTimeout', message: 'x', remediation: '', retryable: true, then: [] } })), 'Click to show the problem.');

@@ -85,6 +85,7 @@ test('a screen that is locked while only the wake phrase is listened for mutes i
 
 /** The panel's view of the window, and its messages. */
 interface Shown {
+  readonly state: string;
   readonly problem?: { readonly message: string };
   readonly unsent: string;
 }
@@ -99,7 +100,11 @@ function openPanel(): { send(message: unknown): void; until(holds: (view: Shown)
     webview: {
       cspSource: 'self',
       asWebviewUri: (uri: unknown) => uri,
-      postMessage: ({ view }: { view?: Shown }) => Promise.resolve((last = view ?? last) !== undefined),
+      postMessage: ({ view }: { view?: Shown }) => {
+        last = view ?? last;
+        fake.executed.push(['postMessage', view?.state]);
+        return Promise.resolve(true);
+      },
       onDidReceiveMessage: (listener: typeof send) => {
         send = listener;
         return { dispose: () => undefined };
@@ -117,6 +122,26 @@ function openPanel(): { send(message: unknown): void; until(holds: (view: Shown)
     },
   };
 }
+
+test('each state reaches the panel before the context keys, which re-evaluate menus', { timeout: 60_000 }, async () => {
+  fake.settings.delete('agentvoice.wake.enabled');
+  extension.activate(context() as never);
+  const panel = openPanel();
+  await panel.until((view) => view.state === 'idle');
+  fake.executed.length = 0; // the first keys were set before there was a panel
+  await run('start');
+  await until('Listening');
+  await run('end');
+  await until('Agent Voice: Ready');
+  const states = fake.executed.flatMap(([id, key, value]) => (id === 'postMessage' ? [`panel ${String(key)}`] : key === 'agentvoice.state' ? [`key ${String(value)}`] : []));
+  const keys = states.filter((s) => s.startsWith('key '));
+  assert.ok(keys.includes('key listening'), states.join(', '));
+  for (const key of keys) {
+    const before = states[states.indexOf(key) - 1];
+    assert.equal(before, key.replace('key', 'panel'), states.join(', '));
+  }
+  await extension.deactivate();
+});
 
 test('what fails for the panel is shown', { timeout: 60_000 }, async () => {
   fake.settings.delete('agentvoice.wake.enabled');

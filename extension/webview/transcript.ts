@@ -88,12 +88,9 @@ export class Transcript {
         this.lines.forEach(({ node }, id) => node.classList.toggle('now', id === spoken?.line));
       }
     }
-    if (lines.length > 0 || keep !== undefined) {
-      this.settle();
-    }
   }
 
-  /** Keeps the end visible if it was. */
+  /** Keeps the end visible if it was. Forces a layout, so call it once, after all changes. */
   settle(): void {
     if (this.following) {
       this.toEnd();
