@@ -219,7 +219,8 @@ func talk(ctx context.Context, d *daemon.Daemon, v *talkView, ended <-chan struc
 }
 
 // awaitQuiet returns once the conversation has been listening with no work pending for a
-// while, or after two minutes, both in conversation time.
+// while, or after two minutes, both in conversation time. It continues a paused voice: a
+// recording that is over cannot say so.
 func awaitQuiet(ctx context.Context, d *daemon.Daemon, speed float64) {
 	const step, need, most = 100 * time.Millisecond, 20, 1200
 	tick := time.NewTicker(time.Duration(float64(step) / speed))
@@ -231,6 +232,9 @@ func awaitQuiet(ctx context.Context, d *daemon.Daemon, speed float64) {
 		case <-tick.C:
 		}
 		s := d.State()
+		if s.VoicePaused {
+			d.Post(csm.UserPlayback{})
+		}
 		_, silent := s.Turn.(turn.Idle)
 		if s.Phase() == csm.PhaseListening && s.Current.ID == 0 && len(s.Queue) == 0 && silent {
 			quiet++

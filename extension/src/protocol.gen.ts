@@ -630,7 +630,7 @@ export interface Configuration {
   'agentvoice.fault.maxRetries'?: number | null;
   /** Code in answers: `name` names and shows it, `skip` only shows it, `full` reads it aloud. */
   'agentvoice.speech.readCode'?: 'name' | 'skip' | 'full' | null;
-  /** After this long, such as 20000, an answer pauses at the end of a sentence and you hear that there is more: `continue` speaks the rest. 0 speaks answers to their end. */
+  /** After this long, an answer pauses at the end of a sentence and you hear that there is more: `continue` speaks the rest. It does not pause if the rest is short, the microphone is muted or the voice is silent. 0 speaks answers to their end. */
   'agentvoice.speech.moreAfterMs'?: number | null;
   /** Short tones for listening, thinking, needs attention, done and error. */
   'agentvoice.cues.enabled'?: boolean | null;
@@ -1648,7 +1648,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.suspend.maxMs', kind: 'milliseconds', default: 60000, minimum: 1000, maximum: 3600000, restart: false },
   { name: 'agentvoice.fault.maxRetries', kind: 'integer', default: 4, minimum: 0, maximum: 10, restart: false },
   { name: 'agentvoice.speech.readCode', kind: 'string', default: 'name', enum: ['name', 'skip', 'full'], restart: false },
-  { name: 'agentvoice.speech.moreAfterMs', kind: 'milliseconds', default: 0, minimum: 0, maximum: 600000, restart: false },
+  { name: 'agentvoice.speech.moreAfterMs', kind: 'milliseconds', default: 20000, minimum: 0, maximum: 600000, restart: false },
   { name: 'agentvoice.cues.enabled', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.cues.volume', kind: 'number', default: 0.5, minimum: 0, maximum: 1, restart: false },
   { name: 'agentvoice.privacy.persist', kind: 'boolean', default: true, restart: false },

@@ -23,12 +23,16 @@ func (d *Daemon) Mute(m protocol.MuteParams) {
 // muteIfTyped mutes the microphone of a conversation that begins with typed text, which
 // does not ask to be heard. An earlier mute keeps its reason.
 func (d *Daemon) muteIfTyped(f csm.OpenAudio) {
-	d.pubMu.Lock()
-	muted := d.pub.microphone.Muted
-	d.pubMu.Unlock()
-	if f.Typed && !muted {
+	if f.Typed && !d.muted() {
 		d.Mute(protocol.MuteParams{Muted: true, By: protocol.MutedByTyped})
 	}
+}
+
+// muted reports whether the microphone is muted.
+func (d *Daemon) muted() bool {
+	d.pubMu.Lock()
+	defer d.pubMu.Unlock()
+	return d.pub.microphone.Muted
 }
 
 func setMuted(mic *protocol.Microphone, m protocol.MuteParams) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -25,12 +26,15 @@ const (
 	narrateRetry = 2 * time.Second
 	// longTask is the duration from which the end of a request is announced.
 	longTask = time.Minute
+	// moreAtLeast is how long the rest of an answer must take, estimated from the part that
+	// was spoken, for the answer to pause before it.
+	moreAtLeast = 5 * time.Second
 )
 
 // narrator says what the assistant does while it is silent, that a long task has ended,
-// and that a long answer has more. Except for the latter, it is quiet while the user or
-// the assistant speaks, while the user is asked, and while the conversation or the voice
-// is paused.
+// and that a long answer has more. Except for the latter, which pauses the answer, it is
+// quiet while the user or the assistant speaks, while the user is asked, and while the
+// conversation or the voice is paused.
 type narrator struct {
 	d *Daemon
 
@@ -42,6 +46,7 @@ type narrator struct {
 	done    []copilot.Activity          // not yet narrated
 	told    map[string]copilot.Activity // narrated, by ID
 	sounded time.Duration               // of the answer, since it began or was continued
+	chars   int                         // spoken in that time
 	sounds  bool                        // the answer is audible since stepped
 	stepped time.Duration               // time of the last step
 	stop    func()                      // stops the pending narration; nil without one
@@ -85,16 +90,16 @@ func (n *narrator) step(s dispatch.Step) {
 	n.mu.Unlock()
 	if more {
 		n.d.loop.Post(csm.UserPlayback{Pause: true})
-		said = narrations[n.d.locale()].more
+		n.d.say(narrations[n.d.locale()].more)
 	}
 	if said != "" {
 		n.d.sayAloud(said)
 	}
 }
 
-// pauses reports whether the answer must pause after the segment that was just played,
-// because it was audible for as long as the user wants to listen and has more. The caller
-// holds mu.
+// pauses reports whether the answer must pause after the segment that was just played:
+// it was audible for as long as the user wants to listen, the rest is worth a pause, and the
+// user can say "continue". The caller holds mu.
 func (n *narrator) pauses(s dispatch.Step, now time.Duration) bool {
 	if n.sounds {
 		n.sounded += now - n.stepped
@@ -103,13 +108,31 @@ func (n *narrator) pauses(s dispatch.Step, now time.Duration) bool {
 	n.sounds, n.stepped = speech.Audible(s.State.Speech), now
 	_, played := s.Envelope.Event.(csm.SpeechPlayed)
 	if !open || s.State.VoicePaused {
-		n.sounded = 0
+		n.sounded, n.chars = 0, 0
 		return false
 	}
-	if limit := n.d.settings().Speech.MoreAfter; !played || limit == 0 || n.sounded < limit {
+	if !played || line.Played == 0 {
 		return false
 	}
-	return line.Played < len(line.Segments) && line.Segments[line.Played].Request != 0
+	n.chars += n.length(line.Segments[line.Played-1])
+	set := n.d.settings()
+	if limit := set.Speech.MoreAfter; limit == 0 || n.sounded < limit || set.Voice.Silent || n.d.muted() {
+		return false
+	}
+	rest := 0
+	for _, seg := range line.Segments[line.Played:] {
+		rest += n.length(seg)
+	}
+	return rest > 0 && n.sounded*time.Duration(rest) >= moreAtLeast*time.Duration(n.chars)
+}
+
+// length returns the number of spoken characters if a segment is part of an answer, and
+// 0 otherwise.
+func (n *narrator) length(seg speech.Segment) int {
+	if seg.Request == 0 {
+		return 0
+	}
+	return utf8.RuneCountInString(n.d.content.spoken(seg.Request, seg.Start))
 }
 
 // doing records an activity of the live request, and narrates it when it is time.

@@ -296,35 +296,119 @@ func TestActivitiesOfAnAgentAreNarrated(t *testing.T) {
 	r.left("Searching.")
 }
 
-// A long answer pauses at the end of a sentence once it was audible for the set time, and
-// "continue" speaks the rest.
-func TestLongAnswersSayThatThereIsMore(t *testing.T) {
-	k := newTask(t, protocol.English)
-	set := protocol.DefaultSettings()
-	set.Speech.MoreAfter = 20 * time.Second
-	k.d.Configure(set)
-	k.port.Answer(k.request, 0, strings.Repeat("This is one of many sentences in a long answer. ", 5), true)
+// long gives a task an answer of many sentences, and returns a function that plays the
+// nth one for 7 s. The last sentence is short if ending is set.
+func (k *task) long(sentences int, ending string) (play func(n int)) {
+	k.t.Helper()
+	k.port.Answer(k.request, 0, strings.Repeat("This is one of many sentences in a long answer. ", sentences)+ending, true)
 	k.d.Post(csm.CopilotDone{Request: k.request})
 	k.d.Drain()
 	line, _ := speech.LineOf(k.d.State().Speech)
-	play := func(n int) {
+	return func(n int) {
 		k.clock.Advance(7*time.Second, k.d.Drain)
 		k.d.Post(csm.SpeechPlayed{Gen: line.Gen, Seq: line.Segments[n].Seq})
 		k.d.Drain()
 	}
-	play(0)
-	play(1)
-	k.said()
-	play(2)
+}
+
+// A long answer pauses once at the end of a sentence after 20 s, says so, and "continue"
+// speaks the next 20 s.
+func TestLongAnswersSayThatThereIsMore(t *testing.T) {
+	for l, c := range map[protocol.Locale]struct{ more, says string }{
+		protocol.English:  {"There is more. Say continue.", "continue"},
+		protocol.German:   {"Es geht noch weiter. Sagen Sie „weiter“.", "weiter"},
+		protocol.Japanese: {"まだ続きがあります。「続けて」と言ってください。", "続けて"},
+	} {
+		k := newTask(t, l)
+		play := k.long(7, "")
+		play(0)
+		play(1)
+		k.said()
+		play(2)
+		k.said(c.more)
+		if st := k.d.State(); !st.VoicePaused || !slices.Equal(k.shown, []string{c.more}) {
+			t.Errorf("%v: the answer continues, %v; shown %q", l, st.Phase(), k.shown)
+		}
+		k.clock.Advance(5*time.Minute, k.d.Drain)
+		k.said()
+		k.hears(c.says)
+		if st := k.d.State(); st.VoicePaused || st.Phase() != csm.PhaseSpeaking {
+			t.Errorf("%v: the answer does not continue: %v", l, st.Phase())
+		}
+		play(3)
+		play(4)
+		k.said()
+		play(5)
+		k.said(c.more)
+	}
+}
+
+// An answer does not pause if little is left of it, or if nobody could hear that there is
+// more or say "continue".
+func TestAnswersThatDoNotPause(t *testing.T) {
+	set := func(change func(*protocol.Settings)) func(*task) {
+		return func(k *task) {
+			s := k.d.Settings()
+			change(&s)
+			k.d.Configure(s)
+		}
+	}
+	for name, c := range map[string]struct {
+		before    func(*task)
+		sentences int
+		ending    string
+		pauses    bool
+	}{
+		"it has more":             {nil, 5, "", true},
+		"it ends":                 {nil, 3, "", false},
+		"a few words are left":    {nil, 3, "So it goes.", false},
+		"the microphone is muted": {func(k *task) { k.d.Mute(protocol.MuteParams{Muted: true}) }, 5, "", false},
+		"the voice is silent":     {set(func(s *protocol.Settings) { s.Voice.Silent = true }), 5, "", false},
+		"the user wants all":      {set(func(s *protocol.Settings) { s.Speech.MoreAfter = 0 }), 5, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newTask(t, protocol.English)
+			if c.before != nil {
+				c.before(k)
+			}
+			play := k.long(c.sentences, c.ending)
+			for n := range 3 {
+				play(n)
+			}
+			if paused := k.d.State().VoicePaused; paused != c.pauses {
+				t.Errorf("paused %v, want %v", paused, c.pauses)
+			}
+		})
+	}
+}
+
+// A question that is asked instead of "continue" takes the place of the rest.
+func TestQuestionInsteadOfMore(t *testing.T) {
+	k := newTask(t, protocol.English)
+	play := k.long(6, "")
+	for n := range 3 {
+		play(n)
+	}
 	k.said("There is more. Say continue.")
-	if st := k.d.State(); !st.VoicePaused {
-		t.Errorf("the answer continues: %v", st.Phase())
+	k.hears("and the lexer")
+	k.said("asks and the lexer")
+	if st := k.d.State(); st.VoicePaused || hasSpeech(st) {
+		t.Errorf("the answer is still to be continued: %v", st.Phase())
 	}
-	k.hears("continue")
-	if st := k.d.State(); st.VoicePaused || st.Phase() != csm.PhaseSpeaking {
-		t.Errorf("the answer does not continue: %v", st.Phase())
+}
+
+// A text that is read again is not an answer: it does not pause.
+func TestTextsDoNotPause(t *testing.T) {
+	r := newRoom(t, locale(t, protocol.English), false, codeAnswer, false)
+	r.hears("from the start")
+	line, open := speech.LineOf(r.d.State().Speech)
+	if !open {
+		t.Fatal("nothing is read")
 	}
-	play(3)
-	play(4)
-	k.said()
+	r.clock.Advance(25*time.Second, r.d.Drain)
+	r.d.Post(csm.SpeechPlayed{Gen: line.Gen, Seq: line.Segments[0].Seq})
+	r.d.Drain()
+	if r.d.State().VoicePaused {
+		t.Error("the text pauses")
+	}
 }
