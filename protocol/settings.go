@@ -302,7 +302,7 @@ var SettingsTable = []Setting{
 		Meaning: "Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the first workspace folder, and you are asked aloud whenever it requests permission for a tool.",
 		field:   func(s *Settings) any { return &s.Agent }},
 	{Name: "agentvoice.speculation", Default: false, Scope: ScopeApplication, Restart: true,
-		Meaning: "Sends the request when you pause, on the words heard so far, so that the answer begins sooner. If you continue, or the final words differ, the request is cancelled and the answer thrown away, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant.",
+		Meaning: "Sends the request when you pause, on the words heard so far, so that the answer begins sooner. If you continue, or the final words differ, the request is cancelled and the answer thrown away, which costs tokens; at most three requests are sent early per utterance. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant.",
 		field:   func(s *Settings) any { return &s.Speculation }},
 
 	{Name: "agentvoice.session.maxMs", Default: 0.0, Min: 0, Max: 86400000, Scope: ScopeApplication, Restart: true,

@@ -81,17 +81,17 @@ type Attempt struct {
 }
 
 // Start sends a request early, unless the same one is open, or the adapter does not allow
-// it. An attempt that asks something else is thrown away.
-func (s *Speculator) Start(adapter copilot.Adapter, r copilot.Request) {
+// it, and reports whether it did. An attempt that asks something else is thrown away.
+func (s *Speculator) Start(adapter copilot.Adapter, r copilot.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current.asks(adapter, r) {
-		return
+		return false
 	}
 	s.drop()
 	may, ok := adapter.(copilot.Speculative)
 	if !ok || !may.MaySpeculate(r) || s.open > 0 || s.failed || s.ctx.Err() != nil {
-		return
+		return false
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	a := &Attempt{
@@ -101,6 +101,7 @@ func (s *Speculator) Start(adapter copilot.Adapter, r copilot.Request) {
 	before := s.last
 	s.current, s.last = a, a
 	s.wg.Go(func() { s.run(ctx, a, before) })
+	return true
 }
 
 // run makes the request once the attempt before has ended.

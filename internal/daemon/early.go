@@ -18,6 +18,9 @@ import (
 // count as the whole utterance. docs/design/measurements.md has the figures.
 const stableAfter = 200 * time.Millisecond
 
+// mostEarly is how many requests are sent early for one utterance. Each costs money.
+const mostEarly = 3
+
 // early sends the assistant's request before the user's words are final, if the user
 // enabled that (agentvoice.speculation). The core does not know about it: the answer stays
 // hidden until SendCopilot asks exactly the same.
@@ -33,6 +36,8 @@ type early struct {
 	settled   bool      // the recogniser expects no change of words while the voice is silent
 	stop      func()    // stops the timer; nil if none runs
 	gen       uint64    // increments when the timer becomes invalid
+	counted   uint64    // the utterance for which sent counts
+	sent      int       // requests sent early
 }
 
 func newEarly(d *Daemon) *early {
@@ -176,18 +181,23 @@ func (e *early) start(gen uint64) {
 	if gen != e.gen {
 		return
 	}
+	if e.utterance != e.counted {
+		e.counted, e.sent = e.utterance, 0
+	}
+	if e.sent == mostEarly {
+		return
+	}
 	said := e.now.History.Said()
 	req := copilot.Request{
 		ID: wireID("early-", gen), Messages: a.content.promptOf(said.Summary, said.Items, words),
 		Tools: a.content.offered(), Model: e.d.modelOf(e.now), Used: a.used,
 	}
-	e.attempts.Start(a.uses(), req)
+	if e.attempts.Start(a.uses(), req) {
+		e.sent++
+	}
 }
 
 // maySpeculate reports whether a request may be sent whose answer may be thrown away.
 func (d *Daemon) maySpeculate() bool {
-	d.pubMu.Lock()
-	muted := d.pub.microphone.Muted
-	d.pubMu.Unlock()
-	return !muted && !d.callsTools() && (d.cfg.Record == nil || !d.cfg.Record.Spent())
+	return !d.muted() && !d.callsTools() && (d.cfg.Record == nil || !d.cfg.Record.Spent())
 }

@@ -440,6 +440,40 @@ func TestSpeculationIsThrownAway(t *testing.T) {
 	}
 }
 
+// At most three requests are sent early for one utterance, also if the microphone is muted in
+// between; the words of the next utterance can be sent early again.
+func TestSpeculationIsLimitedPerUtterance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGuess(t, nil, nil)
+		hesitate := func() (words string) {
+			g.begin()
+			words = "why is it"
+			for range 6 {
+				words += " so"
+				g.partial(words)
+				g.pause()
+				g.after(300)
+				g.resume()
+				g.d.Mute(protocol.MuteParams{Muted: true})
+				g.d.Mute(protocol.MuteParams{})
+			}
+			return words
+		}
+		g.final(hesitate())
+		g.after(5000)
+		want := []string{"why is it so", "why is it so so", "why is it so so so", "why is it so so so so so so"}
+		if !slices.Equal(g.chat.log(), want) {
+			t.Errorf("requests %q, want %q", g.chat.asked, want)
+		}
+		g.final(hesitate())
+		g.after(5000)
+		if asked := g.chat.log(); !slices.Equal(asked, append(want, want...)) {
+			t.Errorf("requests %q, want each twice", asked)
+		}
+		g.end()
+	})
+}
+
 // The usage of an answer that was complete when it was thrown away is recorded.
 func TestUsageOfAThrownAwayAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
