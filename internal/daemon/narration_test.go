@@ -160,7 +160,7 @@ func TestNarrationDoesNotDisturb(t *testing.T) {
 			c.begin(k)
 			k.d.Drain()
 			k.does(copilot.Reading, "1", "a.go")
-			k.works(12 * time.Second)
+			k.clock.Advance(12*time.Second, k.d.Drain) // nothing is stepped meanwhile
 			k.said()
 			c.end(k)
 			k.d.Drain()
@@ -206,7 +206,7 @@ func TestEndOfALongTaskIsSaid(t *testing.T) {
 	}
 	k.plays()
 	k.said(want)
-	k.clock.Advance(time.Minute, k.d.Drain)
+	k.works(time.Minute) // what comes late
 	k.said()
 }
 
