@@ -1,4 +1,4 @@
-// The size limit that internal/law sets for Go files, for the files of the extension.
+// The size limit that internal/archtest sets for Go files, for the files of the extension.
 
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
