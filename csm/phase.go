@@ -190,6 +190,7 @@ const (
 	CodeSessionFailed       Code = "sessionFailed"
 	CodeSessionExpired      Code = "sessionExpired"
 	CodeConnectionFailed    Code = "connectionFailed"
+	CodeCallRejected        Code = "callRejected"
 	CodeConnectionLost      Code = "connectionLost"
 	CodeConnectTimeout      Code = "connectTimeout"
 	CodeRateLimited         Code = "rateLimited"
@@ -228,7 +229,7 @@ var Codes = []Code{
 	CodeCopilotTimeout, CodeCopilotStalled, CodeCopilotFailed, CodeCopilotNotInstalled, CodeCopilotNoConsent, CodeCopilotQuota,
 	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty, CodeCopilotCancelled,
 	CodeModelFailed, CodeToolSearchFailed, CodeToolFailed, CodeToolTimeout, CodeToolRounds, CodeToolUnanswered, CodeAuthentication, CodeCredentialsMissing, CodeSessionFailed,
-	CodeSessionExpired, CodeConnectionFailed, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
+	CodeSessionExpired, CodeConnectionFailed, CodeCallRejected, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
 	CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable,
 	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeMicrophoneTaken, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
 	CodeUtteranceLost, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
@@ -241,7 +242,7 @@ var Codes = []Code{
 // (AC-006).
 func (c Code) Fatal() bool {
 	switch c {
-	case CodeAuthentication, CodeCredentialsMissing, CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeEngineMissing, CodeInvariantViolation:
+	case CodeAuthentication, CodeCredentialsMissing, CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable, CodeCallRejected, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeEngineMissing, CodeInvariantViolation:
 		return true
 	default:
 		return false

@@ -56,6 +56,7 @@ const (
 	CodeSessionFailed      ErrorCode = "sessionFailed"
 	CodeSessionExpired     ErrorCode = "sessionExpired"
 	CodeConnectionFailed   ErrorCode = "connectionFailed"
+	CodeCallRejected       ErrorCode = "callRejected"
 	CodeConnectionLost     ErrorCode = "connectionLost"
 	CodeConnectTimeout     ErrorCode = "connectTimeout"
 	CodeRateLimited        ErrorCode = "rateLimited"
@@ -295,6 +296,10 @@ var Errors = []ErrorSpec{
 		words{"The voice service is unreachable.", "Der Sprachdienst ist nicht erreichbar.", "音声サービスに接続できません。"},
 		words{"Check the network and agentvoice.endpoint, then start again.", "Prüfen Sie das Netzwerk und agentvoice.endpoint und beginnen Sie dann noch einmal.", "ネットワークと agentvoice.endpoint を確認して、もう一度始めてください。"},
 		words{"I cannot reach the voice service.", "Ich erreiche den Sprachdienst nicht.", "音声サービスに接続できません。"}},
+	{CodeCallRejected, -32088, false,
+		words{"The voice service rejected the connection.", "Der Sprachdienst hat die Verbindung abgelehnt.", "音声サービスに接続を拒否されました。"},
+		words{"Check agentvoice.endpoint, agentvoice.provider and the model in the settings, then start again.", "Prüfen Sie in den Einstellungen agentvoice.endpoint, agentvoice.provider und das Modell und beginnen Sie dann noch einmal.", "設定の agentvoice.endpoint、agentvoice.provider とモデルを確認して、もう一度始めてください。"},
+		words{"The voice service rejected the connection. Please check its address.", "Der Sprachdienst lehnt die Verbindung ab. Bitte prüfen Sie seine Adresse.", "音声サービスに接続を拒否されました。アドレスを確認してください。"}},
 	{CodeConnectionLost, -32031, true,
 		words{"The connection to the voice service was lost.", "Die Verbindung zum Sprachdienst ist abgebrochen.", "音声サービスとの接続が切れました。"},
 		words{"Wait for it to come back; the conversation resumes automatically.", "Warten Sie, bis sie wieder da ist; das Gespräch geht von selbst weiter.", "接続が戻るまでお待ちください。会話は自動的に再開します。"},

@@ -15,7 +15,8 @@ import (
 const (
 	CodeAuthentication     = "authentication"     // the service rejected the credential: fatal
 	CodeCredentialsMissing = "credentialsMissing" // no credential is configured
-	CodeConnectionFailed   = "connectionFailed"   // the service is unreachable, or rejected the call
+	CodeConnectionFailed   = "connectionFailed"   // the service is unreachable
+	CodeCallRejected       = "callRejected"       // the service rejected the call itself, as a wrong base URL does: fatal
 	CodeConnectTimeout     = "connectTimeout"     // the call was not established in time
 	CodeQuotaExceeded      = "quotaExceeded"      // the account has no quota left: fatal
 	CodeRegionUnsupported  = "regionUnsupported"  // the service is unavailable in the user's region: fatal
@@ -101,6 +102,8 @@ func statusError(step string, res *http.Response, code string) *Error {
 		e.Retryable = true
 	case s < 400:
 		e.Code = CodeProtocolError
+	default:
+		e.Code = CodeCallRejected
 	}
 	if e.Retryable {
 		e.RetryAfter = retryAfter(res.Header, time.Now())
@@ -146,6 +149,8 @@ func remedy(code string) string {
 		return "check the plan and billing at the provider"
 	case CodeRateLimited:
 		return "wait, or check the limits of the plan"
+	case CodeCallRejected:
+		return "check the base URL and the model"
 	case CodeProtocolError:
 		return "check that the base URL is that of a realtime service"
 	default:

@@ -46,10 +46,10 @@ func TestStatusesOfAService(t *testing.T) {
 		remedy string
 	}{
 		{307, "", CodeProtocolError, false, "realtime service"}, {399, "", CodeProtocolError, false, "realtime service"},
-		{400, "", CodeConnectionFailed, false, "base URL, the model"}, {404, "", CodeConnectionFailed, false, "base URL, the model"},
+		{400, "", CodeCallRejected, false, "base URL and the model"}, {404, "", CodeCallRejected, false, "base URL and the model"},
 		{401, "", CodeAuthentication, false, "check the key"}, {402, "", CodeQuotaExceeded, false, "billing"}, {403, "", CodeAccessDenied, false, "permissions"},
 		{408, "", CodeConnectionFailed, true, "network"}, {429, "", CodeRateLimited, true, "wait"},
-		{499, "", CodeConnectionFailed, false, "network"}, {500, "", CodeConnectionFailed, true, "network"}, {503, "x", CodeConnectionFailed, true, "network"},
+		{499, "", CodeCallRejected, false, "base URL"}, {500, "", CodeConnectionFailed, true, "network"}, {503, "x", CodeConnectionFailed, true, "network"},
 		{429, "insufficient_quota", CodeQuotaExceeded, false, "billing"}, {500, "model_not_found", CodeModelUnavailable, false, "model or deployment"},
 		{429, "unsupported_country_region_territory", CodeRegionUnsupported, false, "your region"},
 	} {

@@ -142,7 +142,7 @@ func otherMayConnect(step string, failure *Error) bool {
 // ofNetwork reports whether an error may be caused by the network rather than by the
 // service rejecting the caller.
 func ofNetwork(e *Error) bool {
-	return slices.Contains([]string{CodeConnectionFailed, CodeConnectTimeout, CodeConnectionLost, CodeProtocolError}, e.Code)
+	return slices.Contains([]string{CodeConnectionFailed, CodeCallRejected, CodeConnectTimeout, CodeConnectionLost, CodeProtocolError}, e.Code)
 }
 
 // worse returns which error of two transports to report: the first, unless the service

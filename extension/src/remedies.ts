@@ -116,6 +116,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   sessionFailed: ['agentvoice.start', 'agentvoice.showLog'],
   sessionExpired: ['agentvoice.start'],
   connectionFailed: ['agentvoice.start', 'agentvoice.openSettings'],
+  callRejected: ['agentvoice.openSettings', 'agentvoice.start'],
   connectionLost: [],
   connectTimeout: ['agentvoice.start', 'agentvoice.openSettings'],
   rateLimited: ['agentvoice.retry', 'agentvoice.openHelp'],

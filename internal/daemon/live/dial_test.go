@@ -115,9 +115,11 @@ func TestDialsWaitTwiceAsLongEachTime(t *testing.T) {
 				return at
 			}(), code: csm.CodeConnectionFailed,
 		},
-		"asks a successor for 8 s": {answer: refuse(429, "Retry-After: 8", ""), successor: true, at: []time.Duration{0, 8000 * ms}, code: csm.CodeRateLimited},
-		"no quota":                 {answer: refuse(429, "Retry-After: 1", `{"error":{"code":"insufficient_quota"}}`), at: []time.Duration{0}, code: csm.CodeQuotaExceeded},
-		"wrong key":                {answer: refuse(401, "", ""), at: []time.Duration{0}, code: csm.CodeAuthentication},
+		"asks a successor for 8 s":               {answer: refuse(429, "Retry-After: 8", ""), successor: true, at: []time.Duration{0, 8000 * ms}, code: csm.CodeRateLimited},
+		"no quota":                               {answer: refuse(429, "Retry-After: 1", `{"error":{"code":"insufficient_quota"}}`), at: []time.Duration{0}, code: csm.CodeQuotaExceeded},
+		"wrong address":                          {answer: refuse(404, "", ""), at: []time.Duration{0}, code: csm.CodeCallRejected},
+		"rejected, of a conversation that stood": {answer: refuse(404, "", ""), stood: true, at: []time.Duration{0}, code: csm.CodeConnectionFailed},
+		"wrong key":                              {answer: refuse(401, "", ""), at: []time.Duration{0}, code: csm.CodeAuthentication},
 		"refused the second time": {
 			answer: func(n int) (int, string, string) {
 				if n == 1 {

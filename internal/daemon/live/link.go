@@ -173,6 +173,9 @@ func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool
 	if errors.As(err, &e) {
 		code = csm.Code(e.Code)
 	}
+	if code == csm.CodeCallRejected && l.stood == instance {
+		code = csm.CodeConnectionFailed // the address worked before: the service may come back
+	}
 	l.w.cfg.Log.Error().Uint32("epoch", epoch).Str("code", string(code)).Err(err).Msg("the realtime service cannot be reached")
 	l.w.port.Fail(csm.ConnFailed{Epoch: epoch, Code: code}, err.Error())
 }

@@ -148,6 +148,7 @@ func TestRefusalsThatRetryingCannotHelp(t *testing.T) {
 		"model":  {http.StatusForbidden, "model_not_found", protocol.CodeModelUnavailable},
 		"other":  {http.StatusForbidden, "forbidden", protocol.CodeAccessDenied},
 		"key":    {http.StatusUnauthorized, "invalid_api_key", protocol.CodeAuthentication},
+		"base":   {http.StatusNotFound, "", protocol.CodeCallRejected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := refuse(t, c.status, "", `{"error":{"code":"`+c.code+`","message":"Incorrect API key provided: sk-users."}}`)
@@ -178,7 +179,7 @@ func TestEveryDialFailureHasItsWords(t *testing.T) {
 	for _, code := range []string{
 		realtime.CodeAuthentication, realtime.CodeCredentialsMissing, realtime.CodeConnectionFailed, realtime.CodeConnectTimeout,
 		realtime.CodeRateLimited, realtime.CodeConnectionLost, realtime.CodeSessionExpired, realtime.CodeProtocolError,
-		realtime.CodeQuotaExceeded, realtime.CodeRegionUnsupported, realtime.CodeAccessDenied, realtime.CodeModelUnavailable,
+		realtime.CodeQuotaExceeded, realtime.CodeRegionUnsupported, realtime.CodeAccessDenied, realtime.CodeModelUnavailable, realtime.CodeCallRejected,
 	} {
 		if !slices.Contains(csm.Codes, csm.Code(code)) || !protocol.ErrorCode(code).Known() {
 			t.Errorf("%s is unknown to the core or the wire", code)
