@@ -29,7 +29,8 @@ export class Stage {
     mkdirSync(dir);
     writeFileSync(join(dir, 'script.txt'), script);
     const tap = Tap.install(dir, paths.daemon, ['--headless', '--script', join(dir, 'script.txt')]);
-    w.server.configure({ ...settings, 'agentvoice.daemon.path': tap.path, 'workbench.colorTheme': DARK });
+    // A long answer does not pause: settled compares the panel with the daemon's states, and a pause of the voice is none.
+    w.server.configure({ ...settings, 'agentvoice.daemon.path': tap.path, 'agentvoice.speech.moreAfterMs': 0, 'workbench.colorTheme': DARK });
     await w.openWindow();
     await w.openPanel();
     return new Stage(w, tap);

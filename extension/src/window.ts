@@ -65,7 +65,7 @@ export class Window implements vscode.Disposable {
   private readonly contextKeys = new Map<string, unknown>();
   private readonly refreshers = new Set<() => void>();
   private statusPending = false;
-  /** the view of the last change, until both the panel and the status bar have it */
+  /** the view of the last change, while the status bar waits for it */
   private shown: View | undefined;
   private wordsTimer: ReturnType<typeof setTimeout> | undefined;
   private stopLockWatch: (() => void) | undefined;
@@ -180,11 +180,11 @@ export class Window implements vscode.Disposable {
   /** Shows a change. The panel comes first: VS Code handles messages in order, and context keys re-evaluate its menus. */
   private changed(m: Model): void {
     this.shown = undefined;
-    this.refreshers.forEach((f) => f());
     if (!this.statusPending) {
       this.statusPending = true;
       queueMicrotask(() => this.showStatus());
     }
+    this.refreshers.forEach((f) => f());
     this.tools.follow(m);
     this.watchScreen(m);
     this.offerHeadless(m);
@@ -192,10 +192,9 @@ export class Window implements vscode.Disposable {
 
   /** Shows the state in the status bar and in context keys. */
   private showStatus(): void {
-    this.statusPending = false;
     const m = this.conversation.model;
     const item = statusOf(this.view(), t);
-    this.shown = undefined;
+    this.statusPending = false;
     this.status.text = item.text;
     this.status.tooltip = item.tooltip;
     this.status.accessibilityInformation = { label: item.accessible, role: 'button' };
@@ -316,7 +315,8 @@ export class Window implements vscode.Disposable {
   }
 
   private view(): View {
-    return (this.shown ??= present(this.conversation.model, this.surroundings(), t));
+    const now = (): View => present(this.conversation.model, this.surroundings(), t);
+    return this.statusPending ? (this.shown ??= now()) : now();
   }
 
   private feed(): Feed {
