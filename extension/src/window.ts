@@ -180,11 +180,12 @@ export class Window implements vscode.Disposable {
   /** Shows a change. The panel comes first: VS Code handles messages in order, and context keys re-evaluate its menus. */
   private changed(m: Model): void {
     this.shown = undefined;
-    if (!this.statusPending) {
-      this.statusPending = true;
+    const first = !this.statusPending;
+    this.statusPending = true;
+    this.refreshers.forEach((f) => f());
+    if (first) {
       queueMicrotask(() => this.showStatus());
     }
-    this.refreshers.forEach((f) => f());
     this.tools.follow(m);
     this.watchScreen(m);
     this.offerHeadless(m);
