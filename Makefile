@@ -97,9 +97,10 @@ test: test-begin test-race test-slow test-core test-cross test-generated test-fo
 test-begin: deps-test build $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
-# Everything except what test-slow and test-core run without the race detector.
+# Everything except what test-slow and test-core run without the race detector. The longest
+# packages come first, or the last one runs alone at the end.
 test-race: $(TOOL)/testsum
-	@go test -race -timeout 10m -json $$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
+	@go test -race -timeout 10m -json ./internal/daemon/live ./cmd/agentvoice-daemon $$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
 
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
 # of audio: those in files with the build constraint cgo && !race. Files with only !race are

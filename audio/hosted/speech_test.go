@@ -197,7 +197,7 @@ func misbehaviours() map[string]misbehaviour {
 		"busy, for a moment":      {[]http.HandlerFunc{status(429, "Retry-After-Ms", "10"), func(w http.ResponseWriter, _ *http.Request) { pcm(w) }}, []string{"audio 1.1", "ended 1.1"}, 2},
 		"busy, for long":          {[]http.HandlerFunc{status(429, "Retry-After", "60")}, []string{"failed 1.1 rateLimited"}, 1},
 		"the key is refused":      {[]http.HandlerFunc{status(401)}, []string{"failed 1.1 authentication"}, 1},
-		"no such endpoint":        {[]http.HandlerFunc{status(404)}, []string{"failed 1.1 connectionFailed"}, 1},
+		"no such endpoint":        {[]http.HandlerFunc{status(404)}, []string{"failed 1.1 callRejected"}, 1},
 		"a redirect":              {[]http.HandlerFunc{status(307, "Location", "https://other.example/")}, []string{"failed 1.1 protocolError"}, 1},
 		"out of order, then well": {[]http.HandlerFunc{status(500), status(503), func(w http.ResponseWriter, _ *http.Request) { pcm(w) }}, []string{"audio 1.1", "ended 1.1"}, 3},
 		"out of order":            {[]http.HandlerFunc{status(502)}, []string{"failed 1.1 connectionFailed"}, 3},
