@@ -90,7 +90,8 @@ export function actions(w: Window): Actions {
       const said = typeof text === 'string' ? text : await vscode.window.showInputBox({ title: t('Type a message'), prompt: t('It is part of the spoken conversation.') });
       if (said !== undefined && said.trim() !== '') {
         w.keep('');
-        const sent = (await mayAsk()) && (await c.say(said)) !== undefined;
+        const turn = (await mayAsk()) ? await c.say(said) : undefined;
+        const sent = turn === '' ? await c.unqueued() : turn !== undefined;
         w.keep(sent ? '' : said);
       }
     },

@@ -385,6 +385,16 @@ export class Conversation {
     return this.ask(async (wire) => (await wire.request('conversation/sendText', { text })).turnId);
   }
 
+  /** Whether all queued messages were sent; false if the conversation failed or ended before, which drops them. */
+  async unqueued(): Promise<boolean> {
+    const snapshot = await this.ask((wire) => wire.request('conversation/state')); // the queue may be reported after the reply
+    if (snapshot !== undefined) {
+      this.change({ is: 'snapshot', snapshot });
+    }
+    const waits = (s: Model['snapshot']): boolean => isActive(s) && s?.queue.count !== 0;
+    return isActive((await this.until((m) => m.daemon !== 'running' || !waits(m.snapshot))).snapshot);
+  }
+
   /** Reads a text aloud; returns its turn id, or undefined if it was refused. */
   async read(text: string): Promise<string | undefined> {
     return (await this.converse()) ? this.ask(async (wire) => (await wire.request('conversation/speak', { text, source: 'selection' })).turnId) : undefined;
@@ -422,23 +432,23 @@ export class Conversation {
   }
 
   /** Waits until the snapshot satisfies a condition or no longer can. */
-  private reached(holds: (s: Model['snapshot']) => boolean): Promise<boolean> {
+  private async reached(holds: (s: Model['snapshot']) => boolean): Promise<boolean> {
+    return holds((await this.until((m) => m.daemon !== 'running' || m.problem !== undefined || holds(m.snapshot))).snapshot);
+  }
+
+  /** Waits until the model satisfies a condition, and returns it. */
+  private until(holds: (m: Model) => boolean): Promise<Model> {
     return new Promise((resolve) => {
-      const look = (m: Model): boolean => {
-        const over = m.daemon !== 'running' || m.problem !== undefined;
-        if (!holds(m.snapshot) && !over) {
-          return false;
-        }
-        resolve(holds(m.snapshot));
-        return true;
-      };
-      if (!look(this.now)) {
-        const stop = this.onChange((m) => {
-          if (look(m)) {
-            stop();
-          }
-        });
+      if (holds(this.now)) {
+        resolve(this.now);
+        return;
       }
+      const stop = this.onChange((m) => {
+        if (holds(m)) {
+          stop();
+          resolve(m);
+        }
+      });
     });
   }
 

@@ -405,3 +405,29 @@ test('a window that falls behind in a long answer has all of it in the end', 'au
   assert.ok(new Set(texts).size < LONG.length / 2, 'nothing was missed');
   assert.ok(texts.every((t) => LONG.join('').startsWith(t)), 'what was shown on the way is no beginning of the answer');
 });
+
+test('a message typed while a conversation starts leaves the queue once it is sent', `
+auto connection off
+await conversation/sendText
+after 100ms
+conn.ready
+`, undefined, async (d) => {
+  void d.conversation.start();
+  await d.state('preparing');
+  assert.equal(await d.conversation.say('explain the parser'), '');
+  assert.equal(await d.conversation.unqueued(), true);
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+});
+
+test('a message typed while a conversation starts is known to be dropped if the start fails', `
+auto connection off
+await conversation/sendText
+after 100ms
+session.failed authentication
+`, undefined, async (d) => {
+  void d.conversation.start();
+  await d.state('preparing');
+  assert.equal(await d.conversation.say('explain the parser'), '');
+  assert.equal(await d.conversation.unqueued(), false);
+  assert.deepEqual(d.asked, []);
+});

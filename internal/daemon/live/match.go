@@ -51,7 +51,7 @@ type utterance struct {
 
 // item is the service's name for an utterance.
 type item struct {
-	from, to int64
+	from, to int64      // from is -1 if the service reported no onset
 	of       *utterance // nil while no voice is known for it
 }
 
@@ -192,15 +192,15 @@ func (m *matcher) settled(name, text string) {
 }
 
 // final handles a final transcript. Words without a voice come from somebody whom the
-// local detector missed, unless they may be the assistant's own. Words spoken under
-// push-to-talk are never taken for a cough.
+// local detector missed, unless they may be the assistant's own, or were made of silence.
+// Words spoken under push-to-talk are never taken for a cough.
 func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
 	u := it.of
 	m.heardTo = max(m.heardTo, it.to)
 	if u == nil {
-		if m.echo(it.from, it.to) || text == "" {
+		if m.echo(it.from, it.to) || text == "" || m.silent(it) {
 			m.ignored++
 			return nil
 		}
@@ -265,11 +265,19 @@ func (m *matcher) item(name string, pos int64) *item {
 	return it
 }
 
-// meet reports whether an item can belong to an utterance: they overlap. A service that
-// reports only words does not give their exact position.
+// silent reports whether an item is the silence after an utterance: the core's commit
+// crossed the service's own end of it. Services invent words for silence.
+func (m *matcher) silent(it *item) bool { return it.from < 0 && !m.wordsOnly }
+
+// meet reports whether an item can belong to an utterance: they overlap. An item without
+// an onset is the result of a commit. A service that reports only words does not give
+// their exact position.
 func (m *matcher) meet(u *utterance, it *item) bool {
-	if u.pressed || it.from < 0 || m.wordsOnly {
+	if u.pressed || m.wordsOnly {
 		return true
+	}
+	if it.from < 0 {
+		return u.stopped
 	}
 	near := audio.Samples(slack)
 	ends := u.quiet || u.stopped
