@@ -533,9 +533,14 @@ function membersOf({ input, commands }: Call): Member[] {
   }
   return leaves(Object.entries(input)).map(([name, value]) => ({
     name: visible(name),
-    value: visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? ''),
+    value: visible(typeof value === 'string' ? value : isLines(value) ? value.join('\n') : JSON.stringify(value, null, 2) ?? ''),
     command: typeof value === 'string' && commands?.includes(value) === true,
   }));
+}
+
+/** Whether a value is a list of texts of one line each, such as file names. */
+function isLines(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === 'string' && v !== '' && !/[\r\n]/.test(v));
 }
 
 /** Flattens a list of objects, such as edits, into separate members: edits 1 oldText. */

@@ -195,10 +195,10 @@ test('a call says what to say to allow it, as the question has it, in each langu
 test('the members of a call are shown one by one, also those of a list of edits', () => {
   const approval = {
     callId: 'c', name: 'edit_file', status: 'waitingForApproval' as const, destructive: false,
-    input: { path: 'a.go', edits: [{ oldText: 'x', newText: 'y' }, { oldText: 'p', newText: '' }], tags: ['a'], none: [] },
+    input: { path: 'a.go', edits: [{ oldText: 'x', newText: 'y' }, { oldText: 'p', newText: '' }], tags: ['a', 'b'], none: [] },
   };
   assert.deepEqual(present(inState('listening', { approval }), around, english).approval?.members.map((m) => [m.name, m.value]), [
-    ['path', 'a.go'], ['edits 1 oldText', 'x'], ['edits 1 newText', 'y'], ['edits 2 oldText', 'p'], ['edits 2 newText', ''], ['tags', '[\n  "a"\n]'], ['none', '[]'],
+    ['path', 'a.go'], ['edits 1 oldText', 'x'], ['edits 1 newText', 'y'], ['edits 2 oldText', 'p'], ['edits 2 newText', ''], ['tags', 'a\nb'], ['none', '[]'],
   ]);
 });
 
