@@ -104,17 +104,18 @@ test-race: $(TOOL)/testsum
 
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
 # of audio: those in files with the build constraint cgo && !race. Files with only !race are
-# in packages of CORE. One package at a time, because some wait in real time.
+# in packages of CORE.
 SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio bench cmd internal session | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
-	@go test -p 1 -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
+	@go test -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
 
 test-core: $(TOOL)/testsum
 	@CGO_ENABLED=0 go test -timeout 5m -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
 
-test-cross:
-	@printf '%s\n' windows darwin | xargs -P 2 -I {} sh -c 'CGO_ENABLED=0 GOOS={} go vet ./... && echo "compiles for {}"'
+# Types only: compiling the dependencies for two more systems takes minutes. cross does that.
+test-cross: $(TOOL)/crosscheck
+	@$(TOOL)/crosscheck windows darwin
 
 test-generated:
 	@go run ./internal/gen -check >/dev/null && echo "generated files are up to date"
@@ -166,6 +167,10 @@ stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.
 .PHONY: official
 official: ## check the events of the realtime and the Live protocol against the types of OpenAI's own library, which takes minutes to compile
 	@cd internal/official && go test ./...
+
+.PHONY: cross
+cross: ## compile and vet for Windows and macOS
+	@printf '%s\n' windows darwin | xargs -P 2 -I {} sh -c 'CGO_ENABLED=0 GOOS={} go vet ./... && echo "compiles for {}"'
 
 # ---- proof of the core
 
