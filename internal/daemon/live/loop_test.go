@@ -445,6 +445,11 @@ func TestPushToTalk(t *testing.T) {
 		t.Errorf("%d requests, %d words in the last; want both sentences in one", len(tk.agent.sent), words)
 	}
 	tk.leadBy(protocol.StateListening, protocol.StateProcessing, protocol.CauseUserCommit)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if !slices.ContainsFunc(tk.marks, func(m mark) bool { return m.what == csm.KindPartial.String() }) {
+		t.Error("no words were shown before the last, so a slow recogniser looks dead")
+	}
 }
 
 // A key that is released at once says nothing: no words are awaited, and the user is

@@ -176,9 +176,14 @@ func (m *matcher) stopped(name string, pos int64) csm.Event {
 	return csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: pos}
 }
 
-// partial handles a partial transcript.
+// partial handles a partial transcript. Of a commit, it is the first that the service
+// reports.
 func (m *matcher) partial(name, text string) csm.Event {
-	if it := m.items[name]; it != nil && it.of != nil {
+	it := m.items[name]
+	if it == nil && !m.wordsOnly {
+		it = m.item(name, -1)
+	}
+	if it != nil && it.of != nil {
 		return m.port.HeardPartly(m.epoch, it.of.id, text)
 	}
 	return nil

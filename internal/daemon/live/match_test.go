@@ -162,6 +162,8 @@ func TestMatcher(t *testing.T) {
 		{"such a silence is not the next utterance", true, never,
 			"voice 100\nstarted A 80\nsilence 900\ncommitted\nstopped A 1400\nvoice 2000\nfinal A one\nfinal B thank you\nstarted C 1900\nstopped C 3000\nfinal C two",
 			"1 starts 100; 1 pauses 900; 2 starts 2000; 1 words 1; 2 ends 3000; 2 words 1"},
+		{"by hand, with words on the way", false, never,
+			"pressed 100\ncommitted\npartial A one\nfinal A one two", "1 starts 100; 1 so far 1; 1 words 2"},
 		{"by hand", false, never, "pressed 100\nvoice 300\nsilence 500\ngone\ncommitted\nfinal A one", "1 starts 100; 1 words 1"},
 		{"by hand, twice", false, never,
 			"pressed 100\ncommitted\npressed 900\ncommitted\nfinal A one\nfinal B one two", "1 starts 100; 2 starts 900; 1 words 1; 2 words 2"},
