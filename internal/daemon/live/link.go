@@ -329,17 +329,14 @@ func (c *call) frame(pos int64, f *audio.Frame, possible bool) {
 // core does not know yet.
 func (l *link) commit(epoch uint32) {
 	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
-		if utterance := c.hearer.committed(); utterance != 0 {
-			c.client.CommitInput(utterance)
-		}
+		c.hearer.commit()
 	}
 }
 
 // clear asks the service to drop what was said since the last turn.
 func (l *link) clear(epoch uint32) {
 	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
-		c.hearer.committed()
-		c.client.ClearInput()
+		c.hearer.clear()
 	}
 }
 
@@ -396,15 +393,23 @@ type hearer struct {
 	ear  *ear // nil without devices
 	// wordsOnly: see matcher.wordsOnly.
 	wordsOnly bool
+	// ends: the service ends an utterance after the same silence as the core.
+	ends bool
 
-	mu    sync.Mutex  // guards match and late
+	mu    sync.Mutex  // guards the fields below
 	match *matcher    // nil before the first report
-	late  *time.Timer // see awaitWords; nil before the first use
+	late  *time.Timer // see awaitWords and commit; nil before the first use
+	due   uint64      // the utterance whose commit is delayed, or 0
 }
 
 func newHearer(w *World, c *call) *hearer {
-	row, _ := provider.Of(string(w.port.Settings().SessionWith()))
-	return &hearer{w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: row.Session != nil && row.Session.Live}
+	set := w.port.Settings()
+	row, _ := provider.Of(string(set.SessionWith()))
+	live := row.Session != nil && row.Session.Live
+	return &hearer{
+		w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: live,
+		ends: !live && turnDetection(set.TurnDetection).Type == realtime.ServerVAD,
+	}
 }
 
 // matcher is created for the first report rather than with the connection: whether
@@ -440,6 +445,9 @@ func (h *hearer) voice(m vad.Mark) {
 	h.with(func(match *matcher) []csm.Event {
 		switch m.Kind {
 		case vad.Onset, vad.Resumed:
+			if match.open() == nil {
+				h.commitDue(match) // or the service adds this voice to that utterance
+			}
 			return some(match.voice(m.Pos, audio.Duration(m.Decided-m.Pos)))
 		case vad.Paused:
 			return some(match.silence(m.Pos))
@@ -459,11 +467,16 @@ func (h *hearer) awaitWords(m *matcher) {
 	if !h.wordsOnly {
 		return
 	}
+	u := m.open()
+	h.after(lateWords, func(m *matcher) []csm.Event { return m.unheard(u) })
+}
+
+// after passes f to with after d, and replaces the previous one. The caller holds mu.
+func (h *hearer) after(d time.Duration, f func(*matcher) []csm.Event) {
 	if h.late != nil {
 		h.late.Stop()
 	}
-	u := m.open()
-	h.late = time.AfterFunc(lateWords, func() { h.with(func(m *matcher) []csm.Event { return m.unheard(u) }) })
+	h.late = time.AfterFunc(d, func() { h.with(f) })
 }
 
 // close stops the hearer's timer.
@@ -475,11 +488,45 @@ func (h *hearer) close() {
 	}
 }
 
-// committed records that the core ended the current utterance, and returns its id, or 0
-// if there was none.
-func (h *hearer) committed() (utterance uint64) {
-	h.with(func(m *matcher) []csm.Event { utterance = m.committed(); return nil })
-	return utterance
+// ownEnd is how long a service that hears an utterance may take to end it by itself once
+// the core has.
+const ownEnd = 1500 * time.Millisecond
+
+// commit ends the current utterance at the service. Over WebRTC a commit overtakes audio
+// that is late, for example after an outage, and would cut the utterance there. So a
+// service that will end it by itself gets the time to do so.
+func (h *hearer) commit() {
+	h.with(func(m *matcher) []csm.Event {
+		switch utterance, paused := m.committed(); {
+		case utterance == 0:
+		case paused && h.ends:
+			h.due = utterance
+			wait := time.Duration(float64(ownEnd) / h.w.cfg.Speed)
+			h.after(wait, func(m *matcher) []csm.Event { h.commitDue(m); return nil })
+		default:
+			h.call.client.CommitInput(utterance)
+		}
+		return nil
+	})
+}
+
+// commitDue sends the commit that is delayed, unless the service has ended the utterance.
+// The caller holds mu.
+func (h *hearer) commitDue(m *matcher) {
+	if h.due != 0 && !m.ended(h.due) {
+		h.call.client.CommitInput(h.due)
+	}
+	h.due = 0
+}
+
+// clear drops what was said since the last turn.
+func (h *hearer) clear() {
+	h.with(func(m *matcher) []csm.Event {
+		m.committed()
+		h.due = 0
+		h.call.client.ClearInput()
+		return nil
+	})
 }
 
 // unanswered returns the position from which the service did not answer its input; see

@@ -44,6 +44,7 @@ type utterance struct {
 	id       uint64
 	from, to int64 // to grows while it is open
 	pressed  bool  // begun manually
+	paused   bool  // the local detector has reported a pause
 	stopped  bool  // its end was reported to the core
 	quiet    bool  // the local detector has reported its end
 	item     *item // the service's item; nil until it heard something
@@ -89,7 +90,7 @@ func (m *matcher) voice(pos int64, late time.Duration) csm.Event {
 	case u.pressed:
 		return nil
 	default:
-		u.quiet, u.to = false, pos
+		u.paused, u.quiet, u.to = false, false, pos
 		return csm.SpeechResumed{Epoch: m.epoch, Utterance: u.id, Pos: pos}
 	}
 }
@@ -100,7 +101,7 @@ func (m *matcher) silence(pos int64) csm.Event {
 	if u == nil || u.pressed {
 		return nil
 	}
-	u.to = pos
+	u.paused, u.to = true, pos
 	return csm.SpeechPaused{Epoch: m.epoch, Utterance: u.id, Pos: pos}
 }
 
@@ -134,14 +135,20 @@ func (m *matcher) nothing(u *utterance) []csm.Event {
 }
 
 // committed records that the core ended the open utterance. It returns the utterance,
-// or 0.
-func (m *matcher) committed() uint64 {
+// or 0, and whether its voice has paused and the service heard it.
+func (m *matcher) committed() (id uint64, paused bool) {
 	u := m.open()
 	if u == nil {
-		return 0
+		return 0, false
 	}
 	u.stopped = true
-	return u.id
+	return u.id, u.paused && u.item != nil
+}
+
+// ended reports whether the service has ended an utterance.
+func (m *matcher) ended(id uint64) bool {
+	i := slices.IndexFunc(m.spoken, func(u *utterance) bool { return u.id == id })
+	return i < 0 || m.spoken[i].item != nil && m.spoken[i].item.to > m.spoken[i].item.from
 }
 
 // empty handles the service's reply to a commit that it has no audio of the utterance.
