@@ -452,52 +452,6 @@ func TestZerosMeanDenied(t *testing.T) {
 	}
 }
 
-// TestWatch reports devices that appear and disappear while others are open and the
-// library's list is frozen, and the end and the return of the server.
-func TestWatch(t *testing.T) {
-	server, ctx := pulse.ForTest(t), bounded(t)
-	openedHere(t, NewSource(Default))
-	lists := make(chan []Device, 100)
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- Watch(ctx, func(d []Device) { lists <- d }) }()
-	wait := func(id string, want bool) {
-		t.Helper()
-		for {
-			select {
-			case l := <-lists:
-				if slices.ContainsFunc(l, func(d Device) bool { return d.ID == id }) == want {
-					return
-				}
-			case <-ctx.Done():
-				t.Fatalf("no change reported; want %s present: %v", id, want)
-			}
-		}
-	}
-	wait("pulse:microphone", true)
-	unplug, err := server.AddSink(ctx, "headset")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wait("pulse:headset", true)
-	if err := unplug(ctx); err != nil {
-		t.Fatal(err)
-	}
-	wait("pulse:headset", false)
-	if err := server.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	wait("pulse:microphone", false)
-	if err := server.Restart(ctx); err != nil {
-		t.Fatal(err)
-	}
-	wait("pulse:microphone", true)
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("Watch ends with %v", err)
-	}
-}
-
 // TestCallbackAllocatesNothing, because a callback that waits for the garbage
 // collector causes a gap in the audio.
 func TestCallbackAllocatesNothing(t *testing.T) {

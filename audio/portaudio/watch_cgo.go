@@ -18,16 +18,21 @@ const lookEvery = 2 * time.Second
 // PortAudio's list is rebuilt every two seconds, but only while no device is open:
 // until then a disconnected device shows as the loss of an open one, and a new device
 // does not show.
-func Watch(ctx context.Context, changed func([]Device)) error {
+func Watch(ctx context.Context, changed func([]Device)) error { return watch(ctx, Devices, changed) }
+
+func watch(ctx context.Context, list func() ([]Device, error), changed func([]Device)) error {
 	var last []Device
 	first := true
-	look := func() {
-		devices, err := Devices()
-		if err != nil || !first && slices.Equal(devices, last) {
-			return // listing may succeed again soon
+	look := func() (listed bool) {
+		devices, err := list()
+		if err != nil {
+			return false // it may succeed again soon
 		}
-		first, last = false, devices
-		changed(devices)
+		if first || !slices.Equal(devices, last) {
+			first, last = false, devices
+			changed(devices)
+		}
+		return true
 	}
 	for {
 		look()
@@ -49,8 +54,8 @@ func Watch(ctx context.Context, changed func([]Device)) error {
 }
 
 // watchServer calls look when the devices of a server have changed, until the server
-// ends or does not answer.
-func watchServer(ctx context.Context, server *soundServer, look func()) {
+// ends or does not answer, or look fails.
+func watchServer(ctx context.Context, server *soundServer, look func() bool) {
 	ask := func(request func(context.Context) error) bool {
 		ctx, cancel := context.WithTimeout(ctx, firstAnswer)
 		defer cancel()
@@ -64,7 +69,9 @@ func watchServer(ctx context.Context, server *soundServer, look func()) {
 	if !ask(server.subscribe) || !ask(list) {
 		return
 	}
-	look() // a change may have occurred before the subscription
+	if !look() { // a change may have occurred before the subscription
+		return
+	}
 	for last := devices; ; last = devices {
 		select {
 		case <-ctx.Done():
@@ -76,8 +83,8 @@ func watchServer(ctx context.Context, server *soundServer, look func()) {
 		if !ask(list) {
 			return
 		}
-		if !slices.Equal(devices, last) { // and not just a volume
-			look()
+		if !slices.Equal(devices, last) && !look() { // and not just a volume
+			return
 		}
 	}
 }
