@@ -20,74 +20,78 @@ type fakeHearing struct {
 func (f *fakeHearing) CommitInput(utterance uint64) { f.commits = append(f.commits, utterance) }
 func (f *fakeHearing) ClearInput()                  {}
 
+// said is a sentence of 2 s, whose end the service has not heard.
+func said(h *hearer) {
+	h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000})
+	h.SpeechStarted("A", 48000)
+	h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000})
+}
+
+var lateCommits = []struct {
+	name string
+	ends bool // the service ends utterances by itself
+	then func(h *hearer)
+	want []uint64 // commits
+}{
+	{"the service hears the end late", true, func(h *hearer) {
+		said(h)
+		h.commit()
+		time.Sleep(ownEnd - time.Millisecond)
+		h.SpeechStopped("A", 168000)
+		time.Sleep(time.Minute)
+	}, nil},
+	{"its words are there first", true, func(h *hearer) {
+		said(h)
+		h.commit()
+		h.FinalTranscript("A", "one", 1)
+		time.Sleep(time.Minute)
+	}, nil},
+	{"it does not hear the end", true, func(h *hearer) {
+		said(h)
+		h.commit()
+		time.Sleep(ownEnd)
+	}, []uint64{1}},
+	{"the user speaks again", true, func(h *hearer) {
+		said(h)
+		h.commit()
+		h.voice(vad.Mark{Kind: vad.Onset, Pos: 200000})
+	}, []uint64{1}},
+	{"it did not hear the voice", true, func(h *hearer) {
+		h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000})
+		h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000})
+		h.commit()
+	}, []uint64{1}},
+	{"the user speaks for too long", true, func(h *hearer) {
+		said(h)
+		h.voice(vad.Mark{Kind: vad.Resumed, Pos: 150000})
+		h.commit()
+	}, []uint64{1}},
+	{"push-to-talk", true, func(h *hearer) {
+		h.press(48000)
+		h.commit()
+	}, []uint64{1}},
+	{"the service judges pauses otherwise", false, func(h *hearer) {
+		said(h)
+		h.commit()
+	}, []uint64{1}},
+	{"what was said is dropped", true, func(h *hearer) {
+		said(h)
+		h.commit()
+		h.clear()
+		time.Sleep(time.Minute)
+	}, nil},
+	{"the call is over", true, func(h *hearer) {
+		said(h)
+		h.commit()
+		h.close()
+		time.Sleep(time.Minute)
+	}, nil},
+}
+
 // A commit over WebRTC overtakes audio that is late and would cut the sentence there. A
 // service that heard the voice and ends utterances by itself gets ownEnd to do so.
 func TestACommitDoesNotOvertakeAudio(t *testing.T) {
-	said := func(h *hearer) { // a sentence of 2 s, whose end the service has not heard
-		h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000})
-		h.SpeechStarted("A", 48000)
-		h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000})
-	}
-	for _, c := range []struct {
-		name string
-		ends bool // the service ends utterances by itself
-		then func(h *hearer)
-		want []uint64 // commits
-	}{
-		{"the service hears the end late", true, func(h *hearer) {
-			said(h)
-			h.commit()
-			time.Sleep(ownEnd - time.Millisecond)
-			h.SpeechStopped("A", 168000)
-			time.Sleep(time.Minute)
-		}, nil},
-		{"its words are there first", true, func(h *hearer) {
-			said(h)
-			h.commit()
-			h.FinalTranscript("A", "one", 1)
-			time.Sleep(time.Minute)
-		}, nil},
-		{"it does not hear the end", true, func(h *hearer) {
-			said(h)
-			h.commit()
-			time.Sleep(ownEnd)
-		}, []uint64{1}},
-		{"the user speaks again", true, func(h *hearer) {
-			said(h)
-			h.commit()
-			h.voice(vad.Mark{Kind: vad.Onset, Pos: 200000})
-		}, []uint64{1}},
-		{"it did not hear the voice", true, func(h *hearer) {
-			h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000})
-			h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000})
-			h.commit()
-		}, []uint64{1}},
-		{"the user speaks for too long", true, func(h *hearer) {
-			said(h)
-			h.voice(vad.Mark{Kind: vad.Resumed, Pos: 150000})
-			h.commit()
-		}, []uint64{1}},
-		{"push-to-talk", true, func(h *hearer) {
-			h.press(48000)
-			h.commit()
-		}, []uint64{1}},
-		{"the service judges pauses otherwise", false, func(h *hearer) {
-			said(h)
-			h.commit()
-		}, []uint64{1}},
-		{"what was said is dropped", true, func(h *hearer) {
-			said(h)
-			h.commit()
-			h.clear()
-			time.Sleep(time.Minute)
-		}, nil},
-		{"the call is over", true, func(h *hearer) {
-			said(h)
-			h.commit()
-			h.close()
-			time.Sleep(time.Minute)
-		}, nil},
-	} {
+	for _, c := range lateCommits {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				port := daemon.Port{

@@ -1,0 +1,255 @@
+package live
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// hearer turns reports from the service and the local detector into events.
+type hearer struct {
+	w    *World
+	call *call
+	ear  *ear // nil without devices
+	// wordsOnly: see matcher.wordsOnly.
+	wordsOnly bool
+	// ends: the service ends an utterance after the same silence as the core.
+	ends bool
+
+	mu    sync.Mutex  // guards the fields below
+	match *matcher    // nil before the first report
+	late  *time.Timer // see awaitWords and commit; nil before the first use
+	due   uint64      // the utterance whose commit is delayed, or 0
+}
+
+func newHearer(w *World, c *call) *hearer {
+	set := w.port.Settings()
+	row, _ := provider.Of(string(set.SessionWith()))
+	live := row.Session != nil && row.Session.Live
+	return &hearer{
+		w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: live,
+		ends: !live && turnDetection(set.TurnDetection).Type == realtime.ServerVAD,
+	}
+}
+
+// matcher is created for the first report rather than with the connection: whether
+// there is a local detector is known only after it has loaded, and dialling does not
+// wait for that. The caller holds mu.
+func (h *hearer) matcher() *matcher {
+	if h.match == nil {
+		echo := func(from, to int64) bool { return h.ear != nil && h.ear.echo(from, to) }
+		h.match = newMatcher(h.w.port, h.call.epoch.Load(), h.ear.finds(), echo)
+		h.match.wordsOnly = h.wordsOnly
+	}
+	return h.match
+}
+
+// with passes a report to the matcher and posts the resulting events. It keeps them in
+// order, although two goroutines report.
+func (h *hearer) with(fact func(*matcher) []csm.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range fact(h.matcher()) {
+		h.w.port.Post(e)
+		h.w.cues.heard(e)
+	}
+}
+
+// press begins an utterance manually. The service assigns an item when it ends.
+func (h *hearer) press(pos int64) {
+	h.with(func(m *matcher) []csm.Event { return some(m.begin(pos, 0, true)) })
+}
+
+// voice handles a mark of the local detector.
+func (h *hearer) voice(m vad.Mark) {
+	h.with(func(match *matcher) []csm.Event {
+		switch m.Kind {
+		case vad.Onset, vad.Resumed:
+			if match.open() == nil {
+				h.commitDue(match) // or the service adds this voice to that utterance
+			}
+			return some(match.voice(m.Pos, audio.Duration(m.Decided-m.Pos)))
+		case vad.Paused:
+			return some(match.silence(m.Pos))
+		default:
+			h.awaitWords(match)
+			return match.gone()
+		}
+	})
+}
+
+// lateWords is how long to wait for the first words after a voice has ended, with a
+// service that reports a voice only by its words.
+const lateWords = 5 * time.Second
+
+// awaitWords ends an utterance for which no words arrive. The caller holds mu.
+func (h *hearer) awaitWords(m *matcher) {
+	if !h.wordsOnly {
+		return
+	}
+	u := m.open()
+	h.after(lateWords, func(m *matcher) []csm.Event { return m.unheard(u) })
+}
+
+// after passes f to with after d, and replaces the previous one. The caller holds mu.
+func (h *hearer) after(d time.Duration, f func(*matcher) []csm.Event) {
+	if h.late != nil {
+		h.late.Stop()
+	}
+	h.late = time.AfterFunc(d, func() { h.with(f) })
+}
+
+// close stops the hearer's timer.
+func (h *hearer) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.late != nil {
+		h.late.Stop()
+	}
+}
+
+// ownEnd is how long a service that hears an utterance may take to end it by itself once
+// the core has.
+const ownEnd = 1500 * time.Millisecond
+
+// commit ends the current utterance at the service. Over WebRTC a commit overtakes audio
+// that is late, for example after an outage, and would cut the utterance there. So a
+// service that will end it by itself gets the time to do so.
+func (h *hearer) commit() {
+	h.with(func(m *matcher) []csm.Event {
+		switch utterance, paused := m.committed(); {
+		case utterance == 0:
+		case paused && h.ends:
+			h.due = utterance
+			wait := time.Duration(float64(ownEnd) / h.w.cfg.Speed)
+			h.after(wait, func(m *matcher) []csm.Event { h.commitDue(m); return nil })
+		default:
+			h.call.client.CommitInput(utterance)
+		}
+		return nil
+	})
+}
+
+// commitDue sends the commit that is delayed, unless the service has ended the utterance.
+// The caller holds mu.
+func (h *hearer) commitDue(m *matcher) {
+	if h.due != 0 && !m.ended(h.due) {
+		h.call.client.CommitInput(h.due)
+	}
+	h.due = 0
+}
+
+// clear drops what was said since the last turn.
+func (h *hearer) clear() {
+	h.with(func(m *matcher) []csm.Event {
+		m.committed()
+		h.due = 0
+		h.call.client.ClearInput()
+		return nil
+	})
+}
+
+// unanswered returns the position from which the service did not answer its input; see
+// matcher.unanswered.
+func (h *hearer) unanswered(unheard time.Duration, oldest int64) (from int64, owes, kept bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.call.base.Load() + h.call.client.Position()
+	if h.match == nil { // nothing was reported
+		return now - audio.Samples(unheard), false, true
+	}
+	return h.match.unanswered(now-audio.Samples(unheard), now, oldest)
+}
+
+// some returns a list with e, or an empty list if e is nil.
+func some(e csm.Event) []csm.Event {
+	if e == nil {
+		return nil
+	}
+	return []csm.Event{e}
+}
+
+// SpeechStarted implements realtime.Handler.
+func (h *hearer) SpeechStarted(item string, pos int64) {
+	h.with(func(m *matcher) []csm.Event { return some(m.started(item, h.call.base.Load()+pos)) })
+}
+
+// SpeechStopped implements realtime.Handler.
+func (h *hearer) SpeechStopped(item string, pos int64) {
+	h.with(func(m *matcher) []csm.Event { return some(m.stopped(item, h.call.base.Load()+pos)) })
+}
+
+// PartialTranscript implements realtime.Handler.
+func (h *hearer) PartialTranscript(item, text string) {
+	h.with(func(m *matcher) []csm.Event { return some(m.partial(item, text)) })
+}
+
+// SettledTranscript implements realtime.SettledHandler.
+func (h *hearer) SettledTranscript(item, text string) {
+	h.with(func(m *matcher) []csm.Event { m.settled(item, text); return nil })
+}
+
+// FinalTranscript implements realtime.Handler.
+func (h *hearer) FinalTranscript(item, text string, confidence float64) {
+	h.with(func(m *matcher) []csm.Event { return m.final(item, text, confidence) })
+}
+
+// TranscriptFailed implements realtime.Handler.
+func (h *hearer) TranscriptFailed(item, _ string) {
+	h.with(func(m *matcher) []csm.Event { return some(m.failed(item)) })
+}
+
+// InputEmpty implements realtime.Handler.
+func (h *hearer) InputEmpty(utterance uint64) {
+	h.with(func(m *matcher) []csm.Event { return m.empty(utterance) })
+}
+
+// SpeechAudio implements realtime.Handler.
+func (h *hearer) SpeechAudio(seg audio.SegmentID, pcm []int16) {
+	if h.w.aside.of(seg) {
+		h.w.aside.audio(seg, pcm)
+		return
+	}
+	if c, ok := h.call.client.(*realtime.Client); ok {
+		h.w.voice.player.Prebuffer(c.JitterTarget())
+	}
+	h.w.voice.audio(seg, pcm)
+}
+
+// SpeechEnded implements realtime.Handler.
+func (h *hearer) SpeechEnded(seg audio.SegmentID) {
+	if h.w.aside.of(seg) {
+		h.w.aside.ended(seg)
+		return
+	}
+	h.w.voice.ended(seg)
+}
+
+// SpeechFailed implements realtime.Handler.
+func (h *hearer) SpeechFailed(seg audio.SegmentID, code string) {
+	if h.w.aside.of(seg) {
+		h.w.cfg.Log.Warn().Str("reason", code).Msg("a text beside the conversation cannot be spoken; it is shown")
+		return
+	}
+	h.w.voice.failed(seg, code)
+}
+
+// SpeechMismatch implements realtime.Handler.
+func (h *hearer) SpeechMismatch(seg audio.SegmentID) { h.w.voice.mismatched(h.call, seg) }
+
+// Lost implements realtime.Handler.
+func (h *hearer) Lost(code string, err error) {
+	h.w.cfg.Log.Warn().Uint32("epoch", h.call.epoch.Load()).Str("code", code).Err(err).Msg("the connection is lost")
+	var unheard time.Duration
+	var e *realtime.Error
+	if errors.As(err, &e) {
+		unheard = e.Unheard
+	}
+	h.call.link.lost(h.call, code, unheard)
+}
