@@ -1,6 +1,6 @@
 // The tests' side of the fake Copilot: its answers, and what it was asked.
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from './wait.ts';
 
@@ -91,6 +91,10 @@ export class Copilot {
   /** Opens an answer's gate. A gate stays open. */
   open(gate: string): void {
     writeFileSync(join(this.dir, `gate-${gate}`), '');
+  }
+
+  close(gate: string): void {
+    rmSync(join(this.dir, `gate-${gate}`));
   }
 
   /** Clears the record. */

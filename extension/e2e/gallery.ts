@@ -73,15 +73,27 @@ async function setTheme(w: World, theme: Theme): Promise<void> {
   await w.panel.frame.locator(`body.${mark}`).waitFor();
 }
 
+/** Widths of the side bar in CSS pixels, by the suffix of their pictures. The last one is VS Code's own. */
+const WIDTHS = { '-narrow': 200, '-wide': 640, '': 300 } as const;
+
 /** States that also get a screenshot of the whole window and the status bar. */
 const WHOLE: ReadonlySet<string> = new Set(['03-listening', '07-speaking', '09-approval', '10-muted']);
 
-/** Checks the current panel and takes its screenshot in each theme; returns the violations. */
+/** Checks the current panel and takes its screenshots in each theme and width; returns the violations. */
 async function capture(w: World, name: string): Promise<string[]> {
   const faults = await checkAria(w, name);
   for (const theme of Object.keys(THEMES) as Theme[]) {
     await setTheme(w, theme);
-    await w.window.page.locator('.part.sidebar').screenshot({ path: join(paths.folder(theme), `${name}.png`) });
+    for (const [suffix, width] of Object.entries(WIDTHS)) {
+      await w.window.sideBar(width);
+      await w.window.page.locator('.part.sidebar').screenshot({ path: join(paths.folder(theme), `${name}${suffix}.png`) });
+      if (theme === 'light') {
+        faults.push(...(await checkFits(w, `${name} at ${width} px`)));
+      }
+      if (theme === 'light' && suffix !== '') {
+        faults.push(...(await checkAxe(w, `${name} at ${width} px`)));
+      }
+    }
     if (WHOLE.has(name)) {
       await w.picture(theme, `window-${name}`);
       await w.window.page.locator('.part.statusbar').screenshot({ path: join(paths.folder(theme), `statusbar-${name}.png`) });
@@ -91,19 +103,34 @@ async function capture(w: World, name: string): Promise<string[]> {
   return faults;
 }
 
-/** All screenshots of the panel in a theme side by side, as states.png. */
-async function contactSheet(w: World, theme: Theme): Promise<void> {
+/** What does not fit: the page scrolls sideways, or a control of the dock is cut off. */
+async function checkFits(w: World, what: string): Promise<string[]> {
+  const found = await w.panel.frame.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement;
+    const cut = Array.from(document.querySelectorAll<HTMLElement>('button, textarea, select')).filter((e) => {
+      const { left, right, width } = e.getBoundingClientRect();
+      return e.checkVisibility() && e.closest('.sr, pre, .table') === null && width > 0 && (left < -1 || right > clientWidth + 1);
+    });
+    cut.push(...Array.from(document.querySelectorAll<HTMLElement>('.hint, .state .label')).filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1));
+    return [...(scrollWidth > clientWidth ? [`the page is ${scrollWidth} px wide`] : []), ...cut.map((e) => `cut off: ${e.outerHTML.slice(0, 120)}`)];
+  });
+  return found.map((f) => `${what}: ${f}`);
+}
+
+/** All screenshots of the panel in a theme and width side by side, as states.png with the width's suffix. */
+async function contactSheet(w: World, theme: Theme, suffix: keyof typeof WIDTHS): Promise<void> {
   const dir = paths.folder(theme);
-  const figures = readdirSync(dir).filter((f) => /^\d\d-.*\.png$/.test(f)).sort().map((f) =>
-    `<figure><img src="data:image/png;base64,${readFileSync(join(dir, f), 'base64')}"><figcaption>${f.slice(3, -4).replaceAll('-', ' ')}</figcaption></figure>`);
+  const names = readdirSync(dir).flatMap((f) => /^(\d\d-.*)-wide\.png$/.exec(f)?.[1] ?? []).sort();
+  const figures = names.map((name) =>
+    `<figure><img src="data:image/png;base64,${readFileSync(join(dir, `${name}${suffix}.png`), 'base64')}"><figcaption>${name.slice(3).replaceAll('-', ' ')}</figcaption></figure>`);
   const page = await w.window.page.context().newPage();
   await page.setViewportSize({ width: 2000, height: 1400 });
   await page.setContent(`<style>
     main { display: flex; flex-wrap: wrap; gap: 12px; padding: 12px; background: ${theme === 'light' ? '#ddd' : '#444'}; font: 14px sans-serif; }
-    figure { margin: 0; width: 206px; text-align: center; color: ${theme === 'light' ? '#222' : '#eee'}; }
+    figure { margin: 0; width: ${suffix === '-wide' ? 640 : 206}px; text-align: center; color: ${theme === 'light' ? '#222' : '#eee'}; }
     img { width: 100%; }
   </style><main>${figures.join('')}</main>`);
-  await page.locator('main').screenshot({ path: join(dir, 'states.png') });
+  await page.locator('main').screenshot({ path: join(dir, `states${suffix}.png`) });
   await page.close();
 }
 
@@ -261,11 +288,11 @@ export function painting(): void {
   });
 }
 
-/** Timeout of the gallery, in milliseconds: 18 states in four themes. */
-const GALLERY = 400_000;
+/** Timeout of the gallery, in milliseconds: 18 states in four themes and three widths. */
+const GALLERY = 900_000;
 
 export function gallery(): void {
-  scenario('each state is accessible, and looks as in its picture in four themes', async (w) => {
+  scenario('each state is accessible, and looks as in its picture in four themes and three widths', async (w) => {
     const stage = await Stage.open(w, 'gallery', SCRIPT);
     const { tap } = stage;
     const { panel } = w;
@@ -373,7 +400,9 @@ export function gallery(): void {
     await panel.get('problem').waitFor();
     await picture('17-credentials');
     for (const theme of Object.keys(THEMES) as Theme[]) {
-      await contactSheet(w, theme);
+      for (const suffix of Object.keys(WIDTHS) as (keyof typeof WIDTHS)[]) {
+        await contactSheet(w, theme, suffix);
+      }
     }
     assert.deepEqual(faults, []);
     await w.closeWindow();

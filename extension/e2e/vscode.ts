@@ -206,6 +206,22 @@ export class Window {
     await this.page.locator('.editor-instance .view-line').first().waitFor();
   }
 
+  /** Drags the edge of the side bar, until the side bar has a width in CSS pixels. */
+  async sideBar(width: number): Promise<void> {
+    const { mouse } = this.page;
+    const bar = await this.page.locator('.part.sidebar').boundingBox();
+    if (bar === null) {
+      throw new Error('no side bar is shown');
+    }
+    const y = bar.y + bar.height / 2;
+    await mouse.move(bar.x + bar.width, y);
+    await mouse.down();
+    await mouse.move(bar.x + width, y, { steps: 3 });
+    await mouse.up();
+    await mouse.move(bar.x + 900, 600); // keeps tooltips out of the screenshots
+    await until(`a side bar of ${width} px`, async () => Math.abs(((await this.page.locator('.part.sidebar').boundingBox())?.width ?? 0) - width) <= 2);
+  }
+
   /** The frame of a webview that contains the selector. */
   async webview(selector: string): Promise<Frame> {
     return until(`a webview with ${selector}`, async () => {

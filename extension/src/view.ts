@@ -206,7 +206,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
   return {
     state,
     seq: m.snapshot?.seq ?? 0,
-    tone: m.daemon === 'failed' ? 'problem' : busy && !active ? 'busy' : state === 'speaking' && voicePaused(m) ? 'paused' : TONES[state],
+    tone: m.daemon === 'failed' ? 'problem' : busy && !active ? 'busy' : (state === 'speaking' && voicePaused(m)) || (state === 'listening' && mic === 'muted') ? 'paused' : TONES[state],
     ...labelOf(m, t),
     hint: hintOf(m, mic, t),
     mic,
@@ -343,7 +343,7 @@ function hintOf(m: Model, mic: Mic, t: Translate): string {
         : t('Go ahead, I’m listening.');
     case 'processing':
     case 'waitingForCopilot':
-      return t('Say stop to drop the question.');
+      return t('Say “stop” to cancel.');
     case 'speaking':
       return voicePaused(m) ? t('The voice is paused.')
         : mic === 'muted' ? t('You’re muted.')
@@ -351,7 +351,7 @@ function hintOf(m: Model, mic: Mic, t: Translate): string {
     case 'suspended':
       return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('Resumes automatically.');
     case 'faulted':
-      return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('It retries automatically, or start again now.');
+      return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('Retries automatically, or start again now.');
     default:
       return '';
   }

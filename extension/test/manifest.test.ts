@@ -136,3 +136,18 @@ test('every word that the code says is translated, with its places for arguments
     }
   }
 });
+
+/** What fits in one line of a side bar of 300 px, in characters: full width counts twice. */
+const HINT = 46;
+
+test('the hint below the state fits in its line, in every language', () => {
+  const source = readFileSync(join(root, 'src', 'view.ts'), 'utf8');
+  const body = source.slice(source.indexOf('function hintOf'), source.indexOf('function primaryOf'));
+  const hints = [...body.matchAll(/\bt\('([^']*)'/g)].map((m) => m[1] ?? '');
+  assert.ok(hints.length > 10, `only ${hints.length} were found`);
+  for (const language of [undefined, 'de', 'ja']) {
+    const words = language === undefined ? {} : read<Record<string, string>>('l10n', `bundle.l10n.${language}.json`);
+    const width = (s: string): number => [...s].reduce((n, c) => n + (c > '\u2fff' ? 2 : 1), 0);
+    assert.deepEqual(hints.map((hint) => words[hint] ?? hint).filter((text) => width(text) > HINT), [], language);
+  }
+});

@@ -58,6 +58,12 @@ test('what is shown of the microphone is what the daemon\'s snapshot says', () =
   assert.equal(mic('listening', { mode: 'pushToTalk' }, { held: true }), 'open');
 });
 
+test('nothing looks as if it listened while the user is muted', () => {
+  const tone = (over: Partial<Microphone>): string => present(inState('listening', {}, heard(over)), around, english).tone;
+  assert.equal(tone({}), 'listening');
+  assert.equal(tone({ muted: true, mutedBy: 'user' }), 'paused');
+});
+
 test('while no daemon runs nobody says that the microphone is muted', () => {
   const mic = (m: Partial<Model>): string => present({ ...START, ...m }, around, english).mic;
   assert.equal(mic({}), 'closed');

@@ -56,7 +56,7 @@ export class Dock {
     this.more = this.details();
     this.element = el('footer', { class: 'dock', 'data-testid': 'dock' },
       this.hold,
-      el('div', { class: 'status' }, el('div', { class: 'words' }, this.state, this.hint), this.mic),
+      el('div', { class: 'status' }, this.state, this.hint, this.mic),
       this.context,
       el('div', { class: 'bar' }, this.composer(), this.controls, this.more));
   }

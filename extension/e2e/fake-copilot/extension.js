@@ -175,6 +175,13 @@ async function configure(values) {
   }
 }
 
+/** A view with nothing in it: what the panel's time is compared with. It exists while the gate emptyView is open. */
+const emptyView = {
+  resolveWebviewView({ webview }) {
+    webview.html = '<!DOCTYPE html><p data-testid="empty">Empty</p>';
+  },
+};
+
 exports.activate = function activate(context) {
   if (folder === undefined) {
     throw new Error('AGENTVOICE_E2E_COPILOT is not set');
@@ -204,8 +211,10 @@ exports.activate = function activate(context) {
     }),
     vscode.lm.registerTool('fake_runTests', tool),
     vscode.lm.registerTool('fake_deploy', deploy),
+    vscode.window.registerWebviewViewProvider('fake.empty', emptyView),
     vscode.chat.createChatParticipant('fake.ask', chat),
     vscode.chat.createChatParticipant('fake.agent', chat),
   );
+  void vscode.commands.executeCommand('setContext', 'fake.empty', fs.existsSync(path.join(folder, 'gate-emptyView')));
   record('ready', { version: vscode.version });
 };
