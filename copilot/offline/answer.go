@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -18,6 +19,11 @@ type topic struct {
 	answer  func(a *Adapter, ctx context.Context) string
 }
 
+// testPhrases ask for the tests to be run. Parts of a question suffice: running them needs
+// the user's consent.
+var testPhrases = []string{"run the tests", "run tests", "run all tests", "run all the tests", "do the tests", "do all tests", "do all the tests",
+	"which tests", "what tests", "the tests pass", "tests fail", "test fails", "failing test", "failing tests", "tests are failing"}
+
 // topics are in order of precedence.
 var topics = []topic{
 	{[]string{"what can you do", "what do you do", "what can i ask", "what can i say", "how can you help", "can you help me", "what are you able to"}, (*Adapter).help},
@@ -25,6 +31,8 @@ var topics = []topic{
 	{[]string{"what time", "the time now", "tell me the time", "current time", "time is it", "what is the time", "whats the time"}, (*Adapter).time},
 	{[]string{"what day", "what date", "todays date", "what is the date", "whats the date", "current date", "date today", "which day", "tell me the date", "date is it"}, (*Adapter).date},
 	{[]string{"which branch", "what branch", "current branch", "git branch", "branch am i on", "branch are we on", "name of the branch"}, (*Adapter).branch},
+	{[]string{"last commit", "latest commit", "recent commit"}, (*Adapter).lastCommit},
+	{[]string{"git status", "uncommitted", "not committed", "did i change", "have i changed", "has changed", "files changed"}, (*Adapter).changes},
 	{[]string{"how many files", "number of files", "count the files", "count of files", "count files"}, (*Adapter).files},
 	{[]string{"what is in this folder", "whats in this folder", "what is in the folder", "whats in the folder", "what is in this directory", "whats in this directory",
 		"list the files", "list files", "what files are", "which files are"}, (*Adapter).contents},
@@ -38,35 +46,47 @@ var topics = []topic{
 var greetings = map[string]bool{"hello": true, "hi": true, "hello there": true, "hi there": true, "hey": true, "good morning": true,
 	"good afternoon": true, "good evening": true, "hello assistant": true, "hello copilot": true}
 
-func (a *Adapter) answer(ctx context.Context, messages []copilot.Message) string {
-	heard, turn := lastOf(messages)
+// answer returns the answer to the last message, or "" if it called a tool.
+func (a *Adapter) answer(ctx context.Context, r copilot.Request) string {
+	if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == copilot.RoleTool {
+		return report(r.Messages[n-1])
+	}
+	heard := lastOf(r.Messages)
 	text := " " + normal(heard) + " "
 	if strings.TrimSpace(text) == "" {
 		return "I did not catch any words. Please say that again, a little closer to the microphone."
 	}
 	if greetings[strings.TrimSpace(text)] {
-		return "Hello! I am the offline assistant of Agent Voice. Ask me what I can do, or just start talking: I will tell you what I understood."
+		return "Hello! What is it about: this folder, its branch, its tests, or a name in the code?"
+	}
+	holds := func(phrase string) bool { return strings.Contains(text, " "+phrase+" ") }
+	if slices.ContainsFunc(testPhrases, holds) {
+		return a.tests(ctx, r)
 	}
 	for _, topic := range topics {
-		for _, phrase := range topic.phrases {
-			if strings.Contains(text, " "+phrase+" ") {
-				return topic.answer(a, ctx)
-			}
+		if slices.ContainsFunc(topic.phrases, holds) {
+			return topic.answer(a, ctx)
 		}
 	}
-	return reflect(heard, turn)
+	for _, pattern := range append(identifiers(heard), saidName(text)) {
+		if pattern == "" {
+			continue
+		}
+		if found := a.symbol(ctx, pattern); found != "" {
+			return found
+		}
+	}
+	return reflect(heard)
 }
 
-// lastOf returns the user's last message and the number of earlier ones.
-func lastOf(messages []copilot.Message) (text string, before int) {
-	before = -1
-	for _, m := range messages {
+// lastOf returns the user's last message.
+func lastOf(messages []copilot.Message) string {
+	for _, m := range slices.Backward(messages) {
 		if m.Role == copilot.RoleUser {
-			text = m.Content
-			before++
+			return m.Content
 		}
 	}
-	return text, max(0, before)
+	return ""
 }
 
 // normal returns the words in lower case, without apostrophes and punctuation.
@@ -105,37 +125,22 @@ func said(text string) string {
 	return s
 }
 
-// reflections answer everything else. They repeat what was understood, say what an online
-// assistant could do with it and what to do next, in about 15 seconds of speech, which
-// leaves time to interrupt.
-var reflections = []string{
-	"I am offline, but this is what I understood: %s. " +
-		"An online assistant would now look at your code and answer here. " +
-		"You can connect one with a key, or from your editor. " +
-		"Until then, ask me for the time or the git branch.",
-	"I heard: %s. " +
-		"I work without a network, so I will not make up an answer. " +
-		"An online assistant could explain it, change your code, or write a test. " +
-		"If I misheard you, just say it again; there is no need to wait.",
-	"You said: %s. " +
-		"I have no model behind me, only a clock and the names of files. " +
-		"With a connection, I could search the project and suggest a next step. " +
-		"Ask me what I can do, or start me with another agent.",
-}
-
-func reflect(heard string, turn int) string {
-	return fmt.Sprintf(reflections[turn%len(reflections)], said(heard))
+// reflect answers everything else: it repeats what was understood, and says what can be
+// asked instead, in about 12 seconds of speech, which leaves time to interrupt.
+func reflect(heard string) string {
+	return "I heard: " + said(heard) + ". That needs a model, and I have none. " +
+		"I know this folder, its branch, the last commit and what has changed. " +
+		"Name a function, and I find it. Or say: do the tests pass?"
 }
 
 func (a *Adapter) help(context.Context) string {
-	return "I am offline, but I can tell you the time and the date, the name of this folder and what is in it, the git branch, how many files there are, and the Go version of the project. " +
-		"You can interrupt me at any moment by speaking. " +
-		"For everything else, connect an online assistant: with a key for a compatible service, or through your editor."
+	return "Ask me what is in this folder, which branch you are on, what the last commit was, or what has changed. " +
+		"Name a function, and I find it. Ask whether the tests pass, and I run them if you allow it. " +
+		"Speak at any time to interrupt me. For everything else, connect a model or a coding agent."
 }
 
 func (a *Adapter) self(context.Context) string {
-	return "I am the offline assistant of Agent Voice. I need no network and no key, and what you say to me stays on this machine. " +
-		"I can answer a few questions about it, and I tell you honestly when I cannot."
+	return "I am the offline assistant of Agent Voice: no model, no network. What you say stays on this machine."
 }
 
 func (a *Adapter) time(context.Context) string {

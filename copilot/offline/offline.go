@@ -1,17 +1,19 @@
-// Package offline is an assistant that needs no network and no key. It says that it is
-// offline, repeats what it understood, and answers some questions about this machine and
-// its folder. It finds a few topics by keywords and does not guess at anything else.
+// Package offline is an assistant that needs no network and no key. It answers questions
+// about its folder (files, branch, last commit, changes, the declaration of a name) and
+// runs the folder's tests. It finds topics by keywords, does not guess at anything else,
+// and then repeats what it understood.
 //
 // # Model
 //
 // Send picks an answer to the user's last message and emits it word by word, one each
 // TokenInterval, as a model would. The answer depends only on the request, the time and
-// the folder.
+// the folder. Its only tool runs the tests, which the user has to allow like any call.
 //
 // # Invariants
 //
-//   - It reads file names, the version line of go.mod and the branch in .git/HEAD, and
-//     nothing else in the user's folder.
+//   - It only reads the folder: file names, the version line of go.mod, git, and source
+//     files to find the name that was asked for. The tests are the only program of the
+//     folder that it runs.
 //   - It returns as soon as ctx is done.
 package offline
 
@@ -71,9 +73,10 @@ func (*Adapter) Models(context.Context) ([]copilot.Model, error) {
 	return []copilot.Model{{ID: "offline", Name: "Offline"}}, nil
 }
 
-// Send implements copilot.Adapter. It fails only if ctx is done.
+// Send implements copilot.Adapter. It fails only if ctx is done. Tests are a tool call,
+// and the next round reports their result.
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
-	answer := a.answer(ctx, r.Messages)
+	answer := a.answer(ctx, r)
 	for i, word := range strings.SplitAfter(answer, " ") {
 		if i > 0 {
 			if err := a.opts.Sleep(ctx, a.opts.TokenInterval); err != nil {

@@ -107,7 +107,7 @@ func TestTopics(t *testing.T) {
 		{o, "What Go version does it use?", "Go 1.26.0."},
 		{inSub, "which go version", "no go.mod"},
 		{o, "What operating system is this?", "This machine runs"},
-		{o, "What can you do?", "offline"},
+		{o, "What can you do?", "whether the tests pass"},
 		{o, "Who are you?", "offline assistant"},
 		{o, "Hello!", "Hello!"},
 		{o, "", "did not catch"},
@@ -122,7 +122,7 @@ func TestTopics(t *testing.T) {
 		{in("bare"), "which branch", "not in a git repository"},
 		{in("bare"), "go version", "does not say which version"},
 		{in("long"), "which branch", "not in a git repository"},
-		{o, "Hello 42!", "what I understood: Hello 42"},
+		{o, "Hello 42!", "I heard: Hello 42"},
 		{o, "Which machine is this?", map[string]string{"linux": "runs Linux on ", "darwin": "runs macOS on ", "windows": "runs Windows on "}[runtime.GOOS]},
 		{atRoot, "which branch", "not in a git repository"},
 		{o, "Today’s date?", "Thursday, March 5, 2026"},
@@ -153,16 +153,15 @@ func TestContentsOfALargeFolder(t *testing.T) {
 	}
 }
 
-// Other messages are reflected, at a length that can be interrupted.
+// Other messages are repeated with what can be asked instead, at a length that can be
+// interrupted.
 func TestReflection(t *testing.T) {
-	questions := []string{
+	for _, question := range []string{
 		"the first time that we met he took a day to find the branch of a tree",
 		"Why does the parser fail on `empty` files?",
 		"refactor **everything**",
-	}
-	seen := map[string]bool{}
-	for i := range questions {
-		got := ask(t, offline.Options{}, questions[:i+1]...)
+	} {
+		got := ask(t, offline.Options{}, question)
 		var words, sentences int
 		c := spoken.New(spoken.Options{MaxChars: 1000, FirstMinChars: 1000})
 		for _, s := range append(c.Push(got), c.Flush()...) {
@@ -172,28 +171,24 @@ func TestReflection(t *testing.T) {
 		if sentences < 3 || sentences > 5 || words < 30 || words > 65 {
 			t.Errorf("%d sentences, %d words: %q", sentences, words, got)
 		}
-		seen[got[:6]] = true
-		if !strings.Contains(got, strings.Fields(questions[i])[1]) && !strings.Contains(got, "everything") {
-			t.Errorf("it does not reflect %q: %q", questions[i], got)
+		if !strings.Contains(got, strings.Fields(question)[1]) && !strings.Contains(got, "everything") {
+			t.Errorf("it does not repeat %q: %q", question, got)
 		}
 		if strings.ContainsAny(got, "`*") {
 			t.Errorf("markup of the user came back: %q", got)
 		}
 	}
-	if len(seen) != 3 {
-		t.Errorf("three turns begin in %d ways", len(seen))
-	}
 	if got := ask(t, offline.Options{}, strings.Repeat("word ", 16)); strings.Contains(got, "and so on") {
-		t.Errorf("the whole message is reflected, but marked as cut off: %q", got)
+		t.Errorf("the whole message is repeated, but marked as cut off: %q", got)
 	}
 	if got := ask(t, offline.Options{}, strings.Repeat("word ", 17)); !strings.Contains(got, strings.TrimSpace(strings.Repeat("word ", 16))+", and so on") {
-		t.Errorf("a long utterance is reflected as %q", got)
+		t.Errorf("a long utterance is repeated as %q", got)
 	}
-	if first, none := ask(t, offline.Options{}, "reflect this"), ask(t, offline.Options{}); !strings.HasPrefix(first, "I am offline") || !strings.HasPrefix(none, "I did not catch") {
-		t.Errorf("the first turn is answered %q, none %q", first, none)
+	if got := ask(t, offline.Options{}); !strings.HasPrefix(got, "I did not catch") {
+		t.Errorf("no words are answered %q", got)
 	}
 	if got := ask(t, offline.Options{}, strings.Repeat("word ", 500)); len(strings.Fields(got)) > 65 {
-		t.Errorf("a long utterance is reflected in %d words", len(strings.Fields(got)))
+		t.Errorf("a long utterance is repeated in %d words", len(strings.Fields(got)))
 	}
 }
 
@@ -209,7 +204,7 @@ func TestStreamsWordByWord(t *testing.T) {
 			}
 			n++
 		})
-		if err != nil || n < 30 {
+		if err != nil || n < 25 {
 			t.Errorf("%d words, %v", n, err)
 		}
 	})

@@ -61,7 +61,7 @@ func (a *Adapter) branch(context.Context) string {
 	head, err := gitHead(a.opts.Dir)
 	switch {
 	case err != nil:
-		return "This folder is not in a git repository that I can read."
+		return noGit
 	case strings.HasPrefix(head, "ref: refs/heads/"):
 		return "You are on the branch `" + strings.ReplaceAll(strings.TrimPrefix(head, "ref: refs/heads/"), "`", "") + "`."
 	}

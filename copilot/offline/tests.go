@@ -1,0 +1,145 @@
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// runTests is the only tool of this assistant.
+const runTests = "run_tests"
+
+// runners are the commands that run a folder's tests, by a file that the folder contains.
+var runners = []struct{ file, command string }{
+	{"go.mod", "go test ./..."},
+	{"Cargo.toml", "cargo test"},
+	{"package.json", "npm test"},
+	{"pyproject.toml", "python3 -m pytest"},
+}
+
+// runner returns the command that runs the folder's tests, or "".
+func (a *Adapter) runner() string {
+	if a.opts.Dir == "" {
+		return ""
+	}
+	for _, r := range runners {
+		if _, err := os.Stat(filepath.Join(a.opts.Dir, r.file)); err == nil {
+			return r.command
+		}
+	}
+	return ""
+}
+
+// tests requests the call that runs the tests, if calls are possible.
+func (a *Adapter) tests(_ context.Context, r copilot.Request) string {
+	command := a.runner()
+	switch {
+	case a.opts.Dir == "":
+		return noFolder
+	case command == "":
+		return "I do not know how to run the tests of this folder."
+	case r.Wants == nil:
+		return "Run `" + command + "` to see whether the tests pass."
+	}
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return cannotRead
+	}
+	harmless := false
+	r.Wants(copilot.ToolCall{ID: r.ID + "-tests", Name: runTests, Input: input, Destructive: &harmless})
+	return ""
+}
+
+// testLimit is the time limit of a test run.
+const testLimit = 10 * time.Minute
+
+// ToolLimit implements copilot.Limiter.
+func (*Adapter) ToolLimit() time.Duration { return testLimit }
+
+// CallTool implements copilot.Caller. It runs the folder's tests and returns their
+// output; tests that fail are a result, and no error.
+func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (string, error) {
+	var input struct{ Command string }
+	if err := json.Unmarshal(c.Input, &input); err != nil || c.Name != runTests || input.Command == "" || input.Command != a.runner() {
+		return "", errors.New("the offline assistant can only run the tests of its folder")
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(wanted, stop)()
+	command := strings.Fields(input.Command)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = a.opts.Dir
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 2 * time.Second
+	out, err := cmd.CombinedOutput()
+	if wanted.Err() != nil || ctx.Err() != nil {
+		return "", copilot.ErrCancelled
+	}
+	var failed *exec.ExitError
+	switch {
+	case err == nil:
+		return testsPass + "\n" + end(string(out)), nil
+	case errors.As(err, &failed):
+		return testsFail + "\n" + end(string(out)), nil
+	}
+	return "", err
+}
+
+// The first line of a result.
+const (
+	testsPass = "The tests pass."
+	testsFail = "The tests fail."
+)
+
+// maxOutput is how much of the tests' output is kept, in bytes.
+const maxOutput = 32 << 10
+
+func end(out string) string { return out[max(0, len(out)-maxOutput):] }
+
+var (
+	// failing finds the names of failing tests of Go, pytest, Cargo and Node.
+	failing = regexp.MustCompile(`(?m)^(?:--- FAIL: ([^\s/]+)|FAILED \S+::(\S+)|test (\S+) \.\.\. FAILED|not ok \d+ - (.+))`)
+	// reason finds what a test of Go says: a line such as "    a_test.go:12: got 2, want 3".
+	reason = regexp.MustCompile(`(?m)^\s+\S+_test\.go:\d+: (.+)$`)
+)
+
+// maxFailing is how many failing tests are named.
+const maxFailing = 3
+
+// report says how a test run ended.
+func report(m copilot.Message) string {
+	switch {
+	case m.Status == copilot.CallRejected:
+		return "All right, I did not run them."
+	case m.Status != copilot.CallCompleted:
+		return "The tests did not run to their end."
+	case strings.HasPrefix(m.Content, testsPass):
+		return "All tests pass."
+	}
+	var names []string
+	for _, found := range failing.FindAllStringSubmatch(m.Content, -1) {
+		names = append(names, "`"+strings.ReplaceAll(strings.Join(found[1:], ""), "`", "")+"`")
+	}
+	switch n := len(names); {
+	case n == 0:
+		return "The tests fail before one of them runs, so the code may not compile."
+	case n == 1:
+		if says := reason.FindStringSubmatch(m.Content); says != nil {
+			return "One test fails, " + names[0] + ". It says: " + said(says[1]) + "."
+		}
+		return "One test fails, " + names[0] + "."
+	case n > maxFailing:
+		return fmt.Sprintf("%d tests fail, the first ones are %s.", n, strings.Join(names[:maxFailing], ", "))
+	default:
+		return fmt.Sprintf("%d tests fail: %s.", n, strings.Join(names, ", "))
+	}
+}
