@@ -1,12 +1,16 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"golang.org/x/term"
 
@@ -27,7 +31,8 @@ type talkView struct {
 
 	mu        sync.Mutex
 	state     string
-	via       string // what the call goes over
+	held      *protocol.StateParams // not yet shown; see hold
+	via       string                // what the call goes over
 	input     float64
 	output    float64
 	partial   string
@@ -68,6 +73,8 @@ func (v *talkView) notify(_ string, params any) {
 		v.countTurn(p)
 	case protocol.TranscriptParams:
 		v.transcript(p)
+	case protocol.ToolParams:
+		v.tool(p)
 	case protocol.NotificationParams:
 		v.line(time.Time{}, "! "+p.Message)
 	case protocol.ErrorParams:
@@ -85,7 +92,12 @@ func (v *talkView) showState(p protocol.StateParams) {
 	if v.verbose {
 		v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s", p.Label, p.Cause, suffix(" ", p.TurnID)))
 	} else if changed {
-		v.line(p.Since.Time, p.Label)
+		v.held = nil
+		if p.State == protocol.StateProcessing || p.State == protocol.StateWaitingForCopilot {
+			v.hold(p)
+		} else {
+			v.line(p.Since.Time, p.Label)
+		}
 	}
 	if p.State == protocol.StateListening {
 		if v.prompt {
@@ -100,12 +112,75 @@ func (v *talkView) showState(p protocol.StateParams) {
 	}
 }
 
+// brief is how long a state in which the assistant works must last to be shown.
+const brief = 100 * time.Millisecond
+
+// hold shows a state once it has lasted for brief, or before another line.
+func (v *talkView) hold(p protocol.StateParams) {
+	v.held = &p
+	time.AfterFunc(brief, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if v.held == &p {
+			v.showHeld()
+		}
+	})
+}
+
+func (v *talkView) showHeld() {
+	if p := v.held; p != nil {
+		v.held = nil
+		v.line(p.Since.Time, p.Label)
+	}
+}
+
 // path shows what the call with the service goes over, when that is another one.
 func (v *talkView) path(now string) {
 	if now != "" && now != v.via {
 		v.line(time.Time{}, "  the voice goes over "+now)
 	}
 	v.via = now
+}
+
+// tool shows a call that awaits approval as a whole, and the outcome of every call.
+func (v *talkView) tool(p protocol.ToolParams) {
+	switch p.Status {
+	case protocol.ToolRequested, protocol.ToolRunning:
+	case protocol.ToolWaiting:
+		v.line(time.Time{}, "  asks: "+p.Question)
+		for _, row := range members(p.Input) {
+			v.line(time.Time{}, "    "+row)
+		}
+		if p.Click {
+			v.line(time.Time{}, "    This call cannot be allowed in a terminal.")
+		}
+	default:
+		v.line(time.Time{}, fmt.Sprintf("  tool %s: %s", p.Name, p.Status))
+	}
+}
+
+// members returns the members of a call's input, one or more rows each.
+func members(input protocol.Any) (rows []string) {
+	var of map[string]json.RawMessage
+	if json.Unmarshal(input, &of) != nil {
+		return []string{string(input)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		text := string(of[name])
+		var plain string
+		if json.Unmarshal(of[name], &plain) == nil {
+			text = plain
+		}
+		for i, row := range strings.Split(text, "\n") {
+			if i == 0 {
+				row = name + ": " + row
+			} else {
+				row = "  " + row
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 func (v *talkView) countTurn(p protocol.TurnParams) {
@@ -134,6 +209,7 @@ func (v *talkView) transcript(p protocol.TranscriptParams) {
 
 // line prints a line above the status line. at is the conversation time, zero to omit it.
 func (v *talkView) line(at time.Time, text string) {
+	v.showHeld()
 	erase := ""
 	if v.live {
 		erase = "\r\x1b[K"
@@ -142,13 +218,23 @@ func (v *talkView) line(at time.Time, text string) {
 	if !at.IsZero() {
 		when = v.stamp(at)
 	}
-	for i, row := range wrap(text, v.width-margin) {
+	for i, row := range wrap(visible(text), v.width-margin) {
 		if i > 0 {
 			when = strings.Repeat(" ", margin-2)
 		}
 		fmt.Fprintf(v.out, "%s%s  %s\n", erase, when, row)
 	}
 	v.status()
+}
+
+// visible replaces control characters, which could change what the terminal shows.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ReplaceAll(text, "\t", "    "))
 }
 
 // margin is the width of the time column.

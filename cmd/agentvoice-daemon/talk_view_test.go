@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -57,7 +59,7 @@ func TestConversationView(t *testing.T) {
 	states := []protocol.StateParams{
 		{State: protocol.StatePreparing, Label: "⋯ Preparing", Cause: protocol.CauseUserStart},
 		{State: protocol.StateListening, Label: "● Listening", Cause: "audio.primed"},
-		{State: protocol.StateProcessing, Label: "⋯ Thinking", Cause: "stt.final", TurnID: "t1"},
+		{State: protocol.StateWaitingForCopilot, Label: "⋯ Waiting", Cause: "stt.final", TurnID: "t1"}, // brief
 		{State: protocol.StateProcessing, Label: "⋯ Thinking", Cause: "copilot.delta", TurnID: "t1"},
 		{State: protocol.StateListening, Label: "● Listening", Cause: "tts.complete"},
 	}
@@ -70,6 +72,10 @@ func TestConversationView(t *testing.T) {
 		}
 		for _, s := range states[1:] {
 			v.notify("", s)
+			if s.State == protocol.StateProcessing {
+				time.Sleep(brief)
+				synctest.Wait()
+			}
 		}
 		lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 		for i := range lines {
@@ -83,10 +89,39 @@ func TestConversationView(t *testing.T) {
 	}{
 		{true, false, "⋯ Preparing\n● Listening\nSpeak now. Ctrl-C ends the conversation.\n⋯ Thinking\n● Listening"},
 		{false, false, "⋯ Preparing\n● Listening\n⋯ Thinking\n● Listening"},
-		{false, true, "⋯ Preparing user.start\nthe voice goes over websocket\n● Listening audio.primed\n⋯ Thinking stt.final t1\n⋯ Thinking copilot.delta t1\n● Listening tts.complete"},
+		{false, true, "⋯ Preparing user.start\nthe voice goes over websocket\n● Listening audio.primed\n⋯ Waiting stt.final t1\n⋯ Thinking copilot.delta t1\n● Listening tts.complete"},
 	} {
-		if got := show(c.prompt, c.verbose); got != c.want {
-			t.Errorf("prompt %v, verbose %v:\n%s\nwant\n%s", c.prompt, c.verbose, got, c.want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			if got := show(c.prompt, c.verbose); got != c.want {
+				t.Errorf("prompt %v, verbose %v:\n%s\nwant\n%s", c.prompt, c.verbose, got, c.want)
+			}
+		})
+	}
+}
+
+// A call is shown as a whole before it is allowed, and nothing in it can change what the
+// terminal shows.
+func TestToolsInTheView(t *testing.T) {
+	var out strings.Builder
+	v := &talkView{out: &out, idle: make(chan struct{})}
+	call := protocol.ToolParams{Name: "run_tests", Question: "May I use the tool run tests?", Input: protocol.Any(`{"command":"go test ./...\necho \u001b[2Kdone","all":true}`)}
+	for _, status := range []protocol.ToolStatus{protocol.ToolRequested, protocol.ToolWaiting, protocol.ToolRunning, protocol.ToolCompleted} {
+		call.Status = status
+		v.notify("", call)
+	}
+	call.Status, call.Click, call.Input = protocol.ToolWaiting, true, protocol.Any(`"not an object"`)
+	v.notify("", call)
+	want := `
+  asks: May I use the tool run tests?
+    all: true
+    command: go test ./...
+      echo �[2Kdone
+  tool run_tests: completed
+  asks: May I use the tool run tests?
+    "not an object"
+    This call cannot be allowed in a terminal.
+`
+	if got := "\n" + strings.ReplaceAll(out.String(), strings.Repeat(" ", margin), ""); got != want {
+		t.Errorf("it shows%s, want%s", got, want)
 	}
 }
