@@ -59,12 +59,14 @@ FORCE:
 
 .PHONY: run
 run: build $(TOOL)/recording $(TOOL)/verdict ## hold a conversation from recorded speech, replay it, and draw it
-	@$(TOOL)/recording -o $(OUT)/recording.wav -ref $(OUT)/recording.txt -labels $(OUT)/recording.json
-	@$(BIN) talk --audio-in wav:$(OUT)/recording.wav --audio-out wav:$(OUT)/assistant.wav --record $(OUT)/conversation.wav \
-		--journal $(OUT)/journal.jsonl --journal-content full --reference $(OUT)/recording.txt
+	@$(TOOL)/recording -demo -o $(OUT)/recording.wav -ref $(OUT)/recording.txt -labels $(OUT)/recording.json
+	@rm -rf $(OUT)/fields && cp -r testdata/demo $(OUT)/fields && cd $(OUT)/fields && git init -q -b main && git add README.md go.mod fields.go && \
+		git -c user.name=Ada -c user.email=ada@example.org commit -q -m 'count empty fields'
+	@cd $(OUT)/fields && $(abspath $(BIN)) talk --audio-in wav:../recording.wav --audio-out wav:../assistant.wav --record ../conversation.wav \
+		--journal ../journal.jsonl --journal-content full --reference ../recording.txt
 	@$(BIN) replay $(OUT)/journal.jsonl
 	@$(BIN) timeline $(OUT)/journal.jsonl -o $(OUT)/timeline.html
-	@$(TOOL)/verdict -journal $(OUT)/journal.jsonl -reference $(OUT)/recording.txt -turns 3 -interrupted 1 -wer 40
+	@$(TOOL)/verdict -journal $(OUT)/journal.jsonl -reference $(OUT)/recording.txt -turns 4 -interrupted 1 -tools 1 -wer 40
 	@printf '%-26s %s\n' $(OUT)/conversation.wav 'both voices: user left, assistant right' \
 		$(OUT)/journal.jsonl 'the record' $(OUT)/timeline.html 'the picture: open it in a browser'
 

@@ -49,6 +49,38 @@ var questions = []struct{ voice, text string }{
 	{"awb", "which branch are we on"},
 }
 
+// demo is the conversation of make run about testdata/demo. The pauses fit the answers of
+// the offline assistant; the first one is interrupted.
+var demo = []struct {
+	voice, text string // without a voice, text names a human recording
+	after       time.Duration
+}{
+	{"", goForward, 5 * time.Second},
+	{"rms", "which branch are we on", 6 * time.Second},
+	{"awb", "what did I change", 7 * time.Second},
+	{"rms", "where is split fields", 15 * time.Second},
+	{"awb", "which tests are failing", 9 * time.Second},
+	{"awb", "yes please", 12 * time.Second},
+	{"rms", "repeat that", 9 * time.Second},
+}
+
+// assembleDemo generates the conversation of make run.
+func assembleDemo(v *voices, lead time.Duration) (rec recording, err error) {
+	rec.pause(lead)
+	for _, d := range demo {
+		if d.voice == "" {
+			err = rec.human(v, d.text, d.after)
+		} else {
+			err = rec.speak(v, d.voice, d.text, d.after)
+		}
+		if err != nil {
+			return rec, err
+		}
+	}
+	rec.addNoise()
+	return rec, nil
+}
+
 // assemble generates the requested number of questions, or rounds until the recording
 // has the requested length. It ends after the pause for an answer.
 func assemble(v *voices, o options) (recording, error) {
@@ -79,11 +111,16 @@ func assemble(v *voices, o options) (recording, error) {
 // ask adds one of the questions.
 func (r *recording) ask(v *voices, i int, after time.Duration) error {
 	q := questions[i%len(questions)]
-	pcm, err := v.synthetic(q.voice, q.text)
+	return r.speak(v, q.voice, q.text, after)
+}
+
+// speak adds a sentence in a synthetic voice.
+func (r *recording) speak(v *voices, voice, text string, after time.Duration) error {
+	pcm, err := v.synthetic(voice, text)
 	if err != nil {
 		return err
 	}
-	r.say(label{Voice: "flite:" + q.voice, Text: q.text}, pcm, after)
+	r.say(label{Voice: "flite:" + voice, Text: text}, pcm, after)
 	return nil
 }
 

@@ -10,7 +10,8 @@
 // voice that interrupts its answer; and two questions about the workspace in two
 // synthetic voices. Each pause is long enough for the offline assistant's answer,
 // except for the one that is interrupted. With -questions it contains that many
-// questions instead, to measure how soon an answer is heard.
+// questions instead, to measure how soon an answer is heard; with -demo, the conversation
+// of `make run` about the project in testdata/demo.
 //
 // # Invariants
 //
@@ -43,6 +44,7 @@ type options struct {
 	speech                 string // folder of the human speech
 	atLeast                time.Duration
 	questions              int // 0 for rounds
+	demo                   bool
 	pauses                 pauses
 }
 
@@ -70,6 +72,7 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	fs.StringVar(&o.speech, "speech", systemSpeechDir, "`folder` with the test data of PocketSphinx, human speech with transcripts")
 	minutes := fs.Float64("minutes", 0, "minimum length in minutes; 0 for one round")
 	fs.IntVar(&o.questions, "questions", 0, "number of questions, instead of rounds; 0 for rounds")
+	fs.BoolVar(&o.demo, "demo", false, "the conversation of make run, instead of rounds")
 	fs.DurationVar(&o.pauses.lead, "lead", 1500*time.Millisecond, "silence before the first turn")
 	fs.DurationVar(&o.pauses.interrupt, "interrupt-after", 5*time.Second, "pause before the turn that interrupts an answer")
 	fs.DurationVar(&o.pauses.long, "long", 21*time.Second, "pause for an answer of several sentences")
@@ -93,7 +96,12 @@ func run(o options, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = voices.Close() }() // nothing to flush
-	rec, err := assemble(voices, o)
+	var rec recording
+	if o.demo {
+		rec, err = assembleDemo(voices, o.pauses.lead)
+	} else {
+		rec, err = assemble(voices, o)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,15 @@
-// Verdict checks a recorded conversation: enough turns, enough interruptions, and a
-// low enough word error rate. `make run` ends with it.
+// Verdict checks a recorded conversation: enough turns, interruptions and tool calls, and
+// a low enough word error rate. It prints the figures beside their goals. `make run` ends
+// with it.
 //
-//	verdict -journal out/journal.jsonl -reference out/recording.txt -turns 3 -interrupted 1 -wer 40
+//	verdict -journal out/journal.jsonl -reference out/recording.txt -turns 3 -interrupted 1 -tools 1 -wer 40
 //
 // It reads the journal, which must be a full one to have the words, and does not need
 // the process that wrote it.
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +27,7 @@ import (
 type demands struct {
 	turns       int     // minimum, answered or interrupted
 	interrupted int     // minimum
+	tools       int     // minimum of calls that were allowed and ran
 	wer         float64 // maximum in percent, exclusive
 }
 
@@ -34,6 +37,7 @@ func main() {
 	reference := flag.String("reference", "out/recording.txt", "`file` with what the user said")
 	flag.IntVar(&d.turns, "turns", 3, "minimum number of turns")
 	flag.IntVar(&d.interrupted, "interrupted", 1, "minimum number of interrupted turns")
+	flag.IntVar(&d.tools, "tools", 0, "minimum number of tool calls that ran")
 	flag.Float64Var(&d.wer, "wer", 40, "maximum word error rate in percent, exclusive")
 	flag.Parse()
 	if err := run(*path, *reference, d, os.Stdout); err != nil {
@@ -56,23 +60,56 @@ func run(path, reference string, d demands, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return judge(timeline.Latencies(j), string(said), d, out)
+	heard, tools, err := words(j)
+	if err != nil {
+		return err
+	}
+	return judge(timeline.Latencies(j), heard, tools, string(said), d, out)
 }
 
-// summarise prints the figures of the interruptions by voice.
-func summarise(turns []timeline.Turn, out io.Writer) {
-	for _, s := range timeline.InterruptionStages {
-		if stat := timeline.Summarise(turns, s.Of); stat.N > 0 {
-			fmt.Fprintf(out, "%-10s %4d ms  %s (median of %d)\n", strings.ToLower(s.Name), stat.P50.Milliseconds(), s.Meaning, stat.N)
+// words returns everything that was heard, commands and answers to questions included,
+// and the number of tool calls that ran.
+func words(j *journal.Journal) (heard []string, tools int, err error) {
+	for _, line := range j.Lines {
+		switch {
+		case line.Event == csm.KindToolDone.String():
+			tools++
+		case line.Note == journal.NoteWords:
+			var w journal.Words
+			if err := json.Unmarshal(line.Data, &w); err != nil {
+				return nil, 0, err
+			}
+			if w.Kind == "utterance" {
+				heard = append(heard, w.Text)
+			}
 		}
+	}
+	return heard, tools, nil
+}
+
+// goals are the limits of figures in milliseconds, by the name of their stage: PER-002 for
+// Listening, and those of docs/design/interruptions.md.
+var goals = map[string]int{"Decided": 150, "Listening": 400}
+
+// summarise prints the delay of the answers, and the figures of the interruptions by voice.
+func summarise(turns []timeline.Turn, out io.Writer) {
+	reply := timeline.Stage{Name: "Reply", Meaning: "end of speech to the first audio of the answer", Of: func(t timeline.Turn) timeline.Latency { return t.FirstAudio }}
+	for _, s := range append([]timeline.Stage{reply}, timeline.InterruptionStages...) {
+		stat := timeline.Summarise(turns, s.Of)
+		if stat.N == 0 {
+			continue
+		}
+		goal := ""
+		if ms := goals[s.Name]; ms > 0 {
+			goal = fmt.Sprintf("; goal %d ms", ms)
+		}
+		fmt.Fprintf(out, "%-10s %4d ms  %s (median of %d)%s\n", strings.ToLower(s.Name), stat.P50.Milliseconds(), s.Meaning, stat.N, goal)
 	}
 }
 
-func judge(turns []timeline.Turn, reference string, d demands, out io.Writer) error {
-	var heard []string
+func judge(turns []timeline.Turn, heard []string, tools int, reference string, d demands, out io.Writer) error {
 	answered, interrupted := 0, 0
 	for _, t := range turns {
-		heard = append(heard, t.Said)
 		switch t.End {
 		case csm.Answered:
 			answered++
@@ -85,13 +122,16 @@ func judge(turns []timeline.Turn, reference string, d demands, out io.Writer) er
 		return errors.New("the reference has no words")
 	}
 	rate := 100 * float64(wrong) / float64(words)
-	fmt.Fprintf(out, "conversation: %d turns answered, %d interrupted, word error rate %.1f %%\n", answered, interrupted, rate)
+	fmt.Fprintf(out, "%-10s %4d     answered, %d interrupted, %d tool calls\n", "turns", answered, interrupted, tools)
+	fmt.Fprintf(out, "%-10s %4.1f %%  of the words were misheard; goal %.0f %%\n", "errors", rate, d.wer)
 	summarise(turns, out)
 	switch {
 	case answered+interrupted < d.turns:
 		return fmt.Errorf("%d turns, want at least %d", answered+interrupted, d.turns)
 	case interrupted < d.interrupted:
 		return fmt.Errorf("%d interrupted turns, want at least %d", interrupted, d.interrupted)
+	case tools < d.tools:
+		return fmt.Errorf("%d tool calls, want at least %d", tools, d.tools)
 	case rate >= d.wer:
 		return fmt.Errorf("word error rate %.1f %%, want less than %.0f %%", rate, d.wer)
 	}

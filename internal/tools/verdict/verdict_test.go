@@ -13,8 +13,8 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	cut := timeline.Turn{End: csm.TurnCutOff, Said: "one two three"}
-	full := timeline.Turn{End: csm.Answered, Said: "four five"}
+	cut := timeline.Turn{End: csm.TurnCutOff}
+	full := timeline.Turn{End: csm.Answered}
 	failed := timeline.Turn{End: csm.TurnFailed}
 	const said = "one two three\nfour five\nfour five\n"
 	for _, tt := range []struct {
@@ -27,10 +27,15 @@ func TestJudge(t *testing.T) {
 		{"too few turns", []timeline.Turn{cut, full, failed}, said, "2 turns, want"},
 		{"none interrupted", []timeline.Turn{full, full, full}, said, "0 interrupted turns"},
 		{"misheard", []timeline.Turn{cut, full, full}, "six seven eight\nfour five\nfour five\n", "42.9 %"},
+		{"no tool was run", []timeline.Turn{cut, full, full}, said, "0 tool calls, want"},
 		{"nothing said", []timeline.Turn{cut, full, full}, "\n", "no words"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := judge(tt.turns, tt.reference, demands{turns: 3, interrupted: 1, wer: 40}, io.Discard)
+			d, tools := demands{turns: 3, interrupted: 1, tools: 1, wer: 40}, 1
+			if tt.name == "no tool was run" {
+				tools = 0
+			}
+			err := judge(tt.turns, []string{"one two three", "four five", "four five"}, tools, tt.reference, d, io.Discard)
 			switch {
 			case tt.want == "" && err != nil:
 				t.Error(err)
@@ -46,11 +51,11 @@ func TestJudge(t *testing.T) {
 func TestSummaryHasTheTimelinesFigures(t *testing.T) {
 	const ms = time.Millisecond
 	known := func(d time.Duration) timeline.Latency { return timeline.Latency{Duration: d, Known: true} }
-	cut := timeline.Turn{End: csm.TurnCutOff, Said: "one", Interruption: &timeline.Interruption{
+	cut := timeline.Turn{End: csm.TurnCutOff, Interruption: &timeline.Interruption{
 		Utterance: 1, Decided: known(45 * ms), Silent: known(32 * ms), Listening: known(251 * ms),
 	}}
 	var out strings.Builder
-	if err := judge([]timeline.Turn{cut}, "one\n", demands{turns: 1, interrupted: 1, wer: 40}, &out); err != nil {
+	if err := judge([]timeline.Turn{cut}, []string{"one"}, 0, "one\n", demands{turns: 1, interrupted: 1, wer: 40}, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
