@@ -176,6 +176,10 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 	defer a.mu.Unlock()
 	if err != nil || d.RequestID == "" || d.Seq == nil || *d.Seq < 0 {
 		a.stats.Malformed++
+		if ans := a.live[d.RequestID]; ans != nil && ans.broken == nil {
+			ans.broken = failed("the editor sent a part of the answer without seq, which counts from 0")
+			ans.stir()
+		}
 		return errors.New("copilot/delta: want requestId (a string), seq (0 or more) and text (a string)")
 	}
 	ans := a.live[d.RequestID]

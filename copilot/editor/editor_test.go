@@ -243,6 +243,23 @@ func TestMalformedDeltas(t *testing.T) {
 	}
 }
 
+// An answer whose delta has no seq fails with the reason, and is not taken for empty.
+func TestADeltaWithoutSeqFailsTheAttempt(t *testing.T) {
+	var adapter *editor.Adapter
+	w := connect(t, func(json.RawMessage, func(int, string)) (any, error) {
+		if err := adapter.HandleDelta(json.RawMessage(`{"requestId":"r1","text":"a"}`)); err == nil {
+			t.Error("it is accepted")
+		}
+		return completed, nil
+	})
+	adapter = w.adapter
+	text, err := send(t, w)
+	if text != "" || err == nil || !strings.Contains(err.Error(), "seq, which counts from 0") {
+		t.Errorf("got %q, %v", text, err)
+	}
+	wantError(t, err, "copilotFailed", false)
+}
+
 func TestFailures(t *testing.T) {
 	rpc := func(code int64) error { return &jsonrpc2.Error{Code: code, Message: "CANARY"} }
 	report := func(code string, retryable bool) map[string]any {
