@@ -200,11 +200,44 @@ func (v *talkView) transcript(p protocol.TranscriptParams) {
 		v.said = append(v.said, p.Text)
 		v.line(time.Time{}, "  you: "+p.Text)
 	case p.Role == protocol.RoleAssistant && p.Final:
-		v.line(time.Time{}, "  assistant: "+strings.Join(strings.Fields(p.Text), " "))
+		for i, row := range answerRows(p.Text) {
+			if i == 0 {
+				v.line(time.Time{}, "  assistant: "+row)
+			} else {
+				v.line(time.Time{}, "    "+row)
+			}
+		}
 	case p.Role == protocol.RoleUser:
 		v.partial = p.Text
 		v.status()
 	}
+}
+
+// answerRows returns the rows of an answer: a paragraph is one row, and code keeps its
+// lines.
+func answerRows(text string) (rows []string) {
+	var prose []string
+	flush := func() {
+		if len(prose) > 0 {
+			rows, prose = append(rows, strings.Join(prose, " ")), nil
+		}
+	}
+	code := false
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		switch fence := strings.HasPrefix(strings.TrimSpace(line), "```"); {
+		case fence:
+			flush()
+			code = !code
+		case code:
+			rows = append(rows, "  "+line)
+		case strings.TrimSpace(line) == "":
+			flush()
+		default:
+			prose = append(prose, strings.Fields(line)...)
+		}
+	}
+	flush()
+	return rows
 }
 
 // line prints a line above the status line. at is the conversation time, zero to omit it.

@@ -125,3 +125,14 @@ func TestToolsInTheView(t *testing.T) {
 		t.Errorf("it shows%s, want%s", got, want)
 	}
 }
+
+func TestAnswerRows(t *testing.T) {
+	got := answerRows("It is in\n`a.go`. \n\n```go\nfunc f() {\n\treturn\n}\n```\nThat  is all.\n")
+	want := []string{"It is in `a.go`.", "  func f() {", "  \treturn", "  }", "That is all."}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if rows := answerRows(""); len(rows) != 0 {
+		t.Errorf("an empty answer: %q", rows)
+	}
+}

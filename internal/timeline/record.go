@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -279,8 +280,11 @@ func (r *record) text(s *segment) (heard, rest string) {
 	case s.outcome != played:
 		n = min(r.heardChars(s), n)
 	}
-	return string(all[:n]), string(all[n:])
+	return marks.ReplaceAllString(string(all[:n]), ""), marks.ReplaceAllString(string(all[n:]), "")
 }
+
+// marks are the marks of code, which are not spoken.
+var marks = regexp.MustCompile("```\\w*|`")
 
 // chars returns the length of a segment in characters.
 func (s *segment) chars() int { return max(s.End-s.Start, 0) }
