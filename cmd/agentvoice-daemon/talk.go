@@ -130,6 +130,12 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if settings.Agent != "" && !f.agentSet {
 		f.agent = settings.Agent
 	}
+	switch {
+	case f.assistantFlags.endpoint != "" && f.agent != "openai":
+		return misuse{errors.New("--agent-endpoint is the address of the assistant for --agent openai; add that")}
+	case f.sharedFlags.endpoint != "" && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal:
+		return misuse{errors.New("--endpoint is the address of a voice service, and the local one has none; add --provider, or use --agent-endpoint for the assistant")}
+	}
 	adapter, err := f.adapter()
 	if err != nil {
 		return err

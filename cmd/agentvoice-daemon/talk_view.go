@@ -29,19 +29,21 @@ type talkView struct {
 	width   int           // of the terminal, 0 if the output is not one
 	idle    chan struct{} // closed when the conversation is over
 
-	mu        sync.Mutex
-	state     string
-	held      *protocol.StateParams // not yet shown; see hold
-	via       string                // what the call goes over
-	input     float64
-	output    float64
-	partial   string
-	said      []string
-	reference *string // reference transcript, or nil
-	turns     int
-	cut       int
-	over      bool
-	failed    string
+	mu         sync.Mutex
+	state      string
+	held       *protocol.StateParams // not yet shown; see hold
+	via        string                // what the call goes over
+	input      float64
+	output     float64
+	partial    string
+	said       []string
+	reference  *string // reference transcript, or nil
+	turns      int
+	cut        int
+	unanswered int    // turns that failed
+	reason     string // of the last warning
+	over       bool
+	failed     string
 }
 
 // newTalkView shows a conversation on out. prompt tells the user when to speak.
@@ -77,6 +79,12 @@ func (v *talkView) notify(_ string, params any) {
 		v.tool(p)
 	case protocol.NotificationParams:
 		v.line(time.Time{}, "! "+p.Message)
+		if advice := protocol.English.NewErrorParams(p.Code, "").Remediation; p.Code != "" && advice != "" {
+			v.line(time.Time{}, "  "+advice)
+		}
+		if p.Severity != protocol.SeverityInfo && p.Message != "" {
+			v.reason = p.Message
+		}
 	case protocol.ErrorParams:
 		v.line(time.Time{}, "! "+p.Message+" "+p.Remediation)
 		v.failed = p.Message + "; " + p.Remediation
@@ -188,6 +196,9 @@ func (v *talkView) countTurn(p protocol.TurnParams) {
 	case p.Event == protocol.TurnInterrupted:
 		v.turns++
 		v.cut++
+	case p.Event == protocol.TurnCompleted && p.Outcome == protocol.OutcomeFailed:
+		v.turns++
+		v.unanswered++
 	case p.Event == protocol.TurnCompleted && p.Outcome != protocol.OutcomeDropped:
 		v.turns++
 	}
@@ -327,7 +338,14 @@ func suffix(sep, s string) string {
 func (v *talkView) finish() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fmt.Fprintf(v.out, "%s, %d interrupted\n", plural(v.turns, "turn"), v.cut)
+	failed := ""
+	if v.unanswered > 0 {
+		failed = fmt.Sprintf(", %d failed", v.unanswered)
+	}
+	fmt.Fprintf(v.out, "%s, %d interrupted%s\n", plural(v.turns, "turn"), v.cut, failed)
+	if v.unanswered > 0 && v.unanswered == v.turns {
+		return fmt.Errorf("no question was answered: %s", strings.TrimSuffix(v.reason, "."))
+	}
 	if v.failed != "" && v.turns == 0 {
 		return fmt.Errorf("the conversation did not start: %s", v.failed)
 	}

@@ -136,3 +136,31 @@ func TestAnswerRows(t *testing.T) {
 		t.Errorf("an empty answer: %q", rows)
 	}
 }
+
+// A failure is shown with what to do, and a conversation in which no question was
+// answered fails.
+func TestFailedTurnsInTheView(t *testing.T) {
+	failed := protocol.TurnParams{Event: protocol.TurnCompleted, Outcome: protocol.OutcomeFailed}
+	answered := protocol.TurnParams{Event: protocol.TurnCompleted, Outcome: protocol.OutcomeAnswered}
+	why := protocol.NotificationParams{Message: "The service rejected the credentials.", Severity: protocol.SeverityError, Code: protocol.CodeAuthentication}
+	for _, c := range []struct {
+		params []any
+		err    string
+		want   string
+	}{
+		{[]any{why, failed}, "no question was answered: The service rejected the credentials",
+			"! The service rejected the credentials.\n  Enter a valid key or sign in again, then start a new conversation.\n1 turn, 0 interrupted, 1 failed\n"},
+		{[]any{failed, answered}, "", "2 turns, 0 interrupted, 1 failed\n"},
+		{[]any{answered}, "", "1 turn, 0 interrupted\n"},
+	} {
+		var out strings.Builder
+		v := &talkView{out: &out, idle: make(chan struct{})}
+		for _, p := range c.params {
+			v.notify("", p)
+		}
+		err := v.finish()
+		if got := strings.ReplaceAll(out.String(), strings.Repeat(" ", margin), ""); got != c.want || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
+			t.Errorf("shows\n%s and ends with %v, want\n%s and %q", got, err, c.want, c.err)
+		}
+	}
+}

@@ -40,7 +40,8 @@ type narrator struct {
 
 	mu      sync.Mutex
 	request uint64                      // live, or 0
-	began   time.Duration               // of the request
+	began   time.Duration               // of the request, plus the time in which the user was asked
+	asking  bool                        // the user is asked since stepped
 	last    time.Duration               // when the last narration was said
 	spoke   time.Duration               // when the assistant last spoke, or the request began
 	done    []copilot.Activity          // not yet narrated
@@ -65,6 +66,10 @@ func (n *narrator) step(s dispatch.Step) {
 	}
 	live, _ := copilot.LiveOf(s.State.Copilot)
 	n.mu.Lock()
+	if n.asking {
+		n.began += now - n.stepped
+	}
+	_, n.asking = s.State.Copilot.(copilot.WaitingForApproval)
 	if hasSpeech(s.State) {
 		n.spoke = now
 	}

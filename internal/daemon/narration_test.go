@@ -262,6 +262,35 @@ func TestEndOfATaskThatFailedIsNotSaid(t *testing.T) {
 	}
 }
 
+// The time in which the user is asked is not the task's.
+func TestWaitingForAnAnswerIsNoWork(t *testing.T) {
+	k := newTask(t, protocol.English)
+	call := k.d.content.newCall(k.request, copilot.ToolCall{ID: "1", Name: "run_tests", Input: []byte(`{}`)})
+	k.d.Post(csm.CopilotToolCall{Request: k.request, ToolCall: call})
+	k.d.Post(csm.CopilotDone{Request: k.request})
+	k.d.Drain()
+	for range 4 { // asked, asked again, rejected
+		if _, open := speech.LineOf(k.d.State().Speech); open {
+			k.plays()
+		}
+		k.clock.Advance(31*time.Second, k.d.Drain)
+		k.d.Post(csm.CopilotDelta{Request: k.request, Round: 1})
+		k.d.Drain()
+		if len(k.shown) > 0 {
+			break
+		}
+	}
+	k.port.Answer(k.request, 1, "I did not run them.", true)
+	k.d.Post(csm.CopilotDone{Request: k.request, Round: 1})
+	k.d.Drain()
+	if live, _ := copilot.LiveOf(k.d.State().Copilot); live.Request != 0 {
+		t.Fatal("the task is not over")
+	}
+	if slices.ContainsFunc(k.shown, func(s string) bool { return strings.Contains(s, "The task is done") }) {
+		t.Errorf("shown %q", k.shown)
+	}
+}
+
 // The calls of the editor's tools are narrated, too.
 func TestToolsOfTheEditorAreNarrated(t *testing.T) {
 	for _, c := range []struct{ name, input, want string }{
