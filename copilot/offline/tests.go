@@ -50,12 +50,8 @@ func (a *Adapter) tests(_ context.Context, r copilot.Request) string {
 	case r.Wants == nil:
 		return "Run `" + command + "` to see whether the tests pass."
 	}
-	input, err := json.Marshal(map[string]string{"command": command})
-	if err != nil {
-		return cannotRead
-	}
 	harmless := false
-	r.Wants(copilot.ToolCall{ID: r.ID + "-tests", Name: runTests, Input: input, Destructive: &harmless})
+	r.Wants(copilot.ToolCall{ID: r.ID + "-tests", Name: runTests, Input: json.RawMessage(`{"command":"` + command + `"}`), Destructive: &harmless})
 	return ""
 }
 
