@@ -176,7 +176,7 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 	defer a.mu.Unlock()
 	if err != nil || d.RequestID == "" || d.Seq == nil || *d.Seq < 0 {
 		a.stats.Malformed++
-		if ans := a.live[d.RequestID]; ans != nil && ans.broken == nil {
+		if ans := a.live[d.RequestID]; ans != nil {
 			ans.broken = failed("the editor sent a part of the answer without seq, which counts from 0")
 			ans.stir()
 		}

@@ -246,12 +246,15 @@ func TestMalformedDeltas(t *testing.T) {
 // An answer whose delta has no seq fails with the reason, and is not taken for empty.
 func TestADeltaWithoutSeqFailsTheAttempt(t *testing.T) {
 	var adapter *editor.Adapter
+	stop := make(chan struct{})
 	w := connect(t, func(json.RawMessage, func(int, string)) (any, error) {
 		if err := adapter.HandleDelta(json.RawMessage(`{"requestId":"r1","text":"a"}`)); err == nil {
 			t.Error("it is accepted")
 		}
+		<-stop // the attempt fails before the editor is done
 		return completed, nil
 	})
+	defer close(stop)
 	adapter = w.adapter
 	text, err := send(t, w)
 	if text != "" || err == nil || !strings.Contains(err.Error(), "seq, which counts from 0") {

@@ -3,11 +3,13 @@ package offline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/offline"
@@ -117,6 +119,15 @@ func TestRunsNothingElse(t *testing.T) {
 	if _, err := a.CallTool(t.Context(), wanted, calls[0]); !errors.Is(err, copilot.ErrCancelled) {
 		t.Errorf("a call that is not wanted any more: %v", err)
 	}
+	wanted, stop = context.WithTimeout(t.Context(), 2*time.Second)
+	defer stop()
+	began := time.Now()
+	if _, err := a.CallTool(t.Context(), wanted, calls[0]); !errors.Is(err, copilot.ErrCancelled) || time.Since(began) > 30*time.Second {
+		t.Errorf("a call that is stopped: %v after %v", err, time.Since(began))
+	}
+	if d := a.ToolLimit(); d != 10*time.Minute {
+		t.Errorf("the limit is %v", d)
+	}
 	var b strings.Builder
 	for _, c := range []struct {
 		dir  string
@@ -130,15 +141,31 @@ func TestRunsNothingElse(t *testing.T) {
 	}
 }
 
+// A runner that is not installed is an error, and long output is cut at its beginning.
+func TestRunnerAndOutput(t *testing.T) {
+	dir := write(t, map[string]string{"go.mod": module, "a_test.go": "package a\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc TestLong(t *testing.T) { t.Error(strings.Repeat(\"x\", 100_000)) }\n"})
+	a := offline.New(offline.Options{Dir: dir, TokenInterval: -1})
+	_, calls := asked(t, a, user("run the tests"))
+	if result, err := a.CallTool(t.Context(), t.Context(), calls[0]); err != nil || len(result) < 32<<10 || len(result) > 33<<10 {
+		t.Errorf("%d bytes, %v", len(result), err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if result, err := a.CallTool(t.Context(), t.Context(), calls[0]); err == nil || errors.Is(err, copilot.ErrCancelled) || result != "" {
+		t.Errorf("without the program: %q, %v", result, err)
+	}
+}
+
 // A name in the code is found, with what its comment says, and shown.
 func TestFindsASymbol(t *testing.T) {
 	dir := write(t, map[string]string{
 		"a.go": "package a\n\n// splitFields returns the fields of a line. It keeps\n// empty ones.\nfunc splitFields(line string) []string {\n\treturn nil\n}\n\n" +
 			"type lineReader struct{ n int }\n\nfunc (r *lineReader) readAll() {}\n",
-		"sub/b.py":          "class Other:\n    def read_some(self):\n        return 1\n\n    def rest(self):\n        pass\n",
+		"sub/b.py":          "class Other:\n    # Reads some. Not all.\n    def read_some(self):\n        return 1\n\n    def rest(self):\n        pass\n",
 		"long.ts":           "export const longTable = [\n" + strings.Repeat("  1,\n", 40) + "];\n",
 		"node_modules/c.js": "function hiddenAway() {}\n",
 		".hidden/secret.go": "func hiddenAway() {}\n",
+		".aaa.go":           "package a\n",
+		"kinds.ts":          "export enum colourNames {}\n",
 		"notes.txt":         "func hiddenAway() {}\n",
 		"uses.go":           "package a\n\nvar _ = hiddenAway()\n",
 	})
@@ -148,12 +175,17 @@ func TestFindsASymbol(t *testing.T) {
 		{"Where is the function split fields, please?", "`splitFields` is a function in `a.go`, line 5. splitFields returns the fields of a line.\n\n```go\nfunc splitFields(line string) []string {\n\treturn nil\n}\n```\n"},
 		{"where is lineReader", "`lineReader` is a type in `a.go`, line 9.\n\n```go\ntype lineReader struct{ n int }\n```\n"},
 		{"show me readAll please", "`readAll` is a method in `a.go`, line 11.\n\n```go\nfunc (r *lineReader) readAll() {}\n```\n"},
-		{"explain read_some", "`read_some` is a function in `b.py`, line 2.\n\n```python\n    def read_some(self):\n        return 1\n```\n"},
+		{"lineReader", "`lineReader` is a type in `a.go`, line 9.\n\n```go\ntype lineReader struct{ n int }\n```\n"},
+		{"what is colour names", "`colourNames` is an enumeration in `kinds.ts`, line 1.\n\n```ts\nexport enum colourNames {}\n```\n"},
+		{"explain read_some", "`read_some` is a function in `b.py`, line 3. Reads some.\n\n```python\n    def read_some(self):\n        return 1\n```\n"},
 		{"what is longTable", "`longTable` is a constant in `long.ts`, line 1.\n\n```ts\nexport const longTable = [\n" + strings.Repeat("  1,\n", 11) + "…\n```\n"},
 	} {
 		if got, _ := asked(t, a, user(c.question)); got != c.want {
 			t.Errorf("%q: got\n%s, want\n%s", c.question, got, c.want)
 		}
+	}
+	if got, _ := asked(t, a, user("where is the function")); !strings.HasPrefix(got, "I heard: ") {
+		t.Errorf("no name: %q", got)
 	}
 	if got, _ := asked(t, a, user("where is hiddenAway")); !strings.HasPrefix(got, "I heard: ") {
 		t.Errorf("a name that is not declared here: %q", got)
@@ -190,6 +222,13 @@ func TestKnowsTheRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(a, "git status", "2 changes are not committed: `b.go`, `c.go`.")
+	for i := range 8 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("d%d.go", i)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(a, "git status", "10 changes are not committed: `b.go`, `c.go`, `d0.go`, `d1.go`, `d2.go`, `d3.go`, `d4.go`, `d5.go`, and 2 more.")
+	check(offline.New(offline.Options{TokenInterval: -1}), "what was the last commit", "I do not know which folder you work in")
 	check(outside, "what was the last commit", "This folder is not in a git repository that I can read.")
 	check(outside, "git status", "This folder is not in a git repository that I can read.")
 	check(offline.New(offline.Options{TokenInterval: -1}), "git status", "I do not know which folder you work in")

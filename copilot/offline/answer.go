@@ -68,11 +68,8 @@ func (a *Adapter) answer(ctx context.Context, r copilot.Request) string {
 			return topic.answer(a, ctx)
 		}
 	}
-	for _, pattern := range append(identifiers(heard), saidName(text)) {
-		if pattern == "" {
-			continue
-		}
-		if found := a.symbol(ctx, pattern); found != "" {
+	if name := saidName(text); name != "" {
+		if found := a.symbol(ctx, name); found != "" {
 			return found
 		}
 	}

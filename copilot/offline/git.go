@@ -32,7 +32,7 @@ func (a *Adapter) lastCommit(ctx context.Context) string {
 		return noFolder
 	}
 	lines, err := a.git(ctx, "log", "-1", "--format=%s%n%an%n%ar")
-	if err != nil || len(lines) != 3 {
+	if err != nil {
 		return noGit
 	}
 	return fmt.Sprintf("The last commit is “%s”, by %s, %s.", said(lines[0]), said(lines[1]), lines[2])
@@ -48,12 +48,11 @@ func (a *Adapter) changes(ctx context.Context) string {
 	}
 	var names []string
 	for _, line := range lines {
-		const status = len("XY ")
 		_, path, renamed := strings.Cut(line, " -> ")
-		if !renamed && len(line) > status {
-			path = line[status:]
+		if !renamed {
+			_, path, _ = strings.Cut(strings.TrimSpace(line), " ") // behind the status
 		}
-		names = append(names, "`"+strings.ReplaceAll(path, "`", "")+"`")
+		names = append(names, "`"+strings.TrimSpace(strings.ReplaceAll(path, "`", ""))+"`")
 	}
 	if len(names) == 0 {
 		return "Everything is committed."

@@ -10,14 +10,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
-// Bounds of the search for a declaration.
-const (
-	maxSource = 1 << 20 // bytes of a file
-	maxLines  = 12      // lines of the declaration that are shown
-)
+// maxLines is how many lines of a declaration are shown.
+const maxLines = 12
 
 // languages are the files that are searched, with the language of their code block.
 var languages = map[string]string{
@@ -30,38 +26,25 @@ var kinds = map[string]string{
 	"func": "function", "def": "function", "fn": "function", "const": "constant", "var": "variable", "let": "variable", "enum": "enumeration",
 }
 
-// identifiers returns the words of an utterance that look like names in code.
-func identifiers(text string) (names []string) {
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		inner := strings.TrimLeftFunc(word, unicode.IsUpper)
-		if strings.ContainsFunc(inner, unicode.IsUpper) || strings.Contains(strings.Trim(word, "_"), "_") {
-			names = append(names, word)
-		}
-	}
-	return names
-}
-
-// leads are what comes before a name that was said in words, as in "where is split
-// fields".
+// leads come before a name, as in "where is split fields".
 var leads = []string{"where is ", "where are ", "find ", "show me ", "what is ", "what does ", "explain "}
 
-// saidName returns a pattern for a name that was said in words, or "".
+// besides are words beside a name.
+var besides = []string{"the", "function", "type", "method", "do", "does", "please", "defined"}
+
+// saidName returns a pattern for the name that was said, in words or by itself, or "".
+// Spaces in it may be underscores, or nothing.
 func saidName(text string) string {
 	for _, lead := range leads {
 		if _, rest, found := strings.Cut(text, lead); found {
-			words := strings.Fields(rest)
-			for len(words) > 0 && slices.Contains([]string{"the", "function", "type", "method", "do", "does", "please", "defined"}, words[0]) {
-				words = words[1:]
-			}
-			for n := len(words); n > 0 && slices.Contains([]string{"do", "does", "please", "defined", "function", "type", "method"}, words[n-1]); n-- {
-				words = words[:n-1]
-			}
-			if n := len(words); n > 0 && n <= 4 {
-				return "(?i:" + strings.Join(words, "_?") + ")" // words have letters and digits only
-			}
+			text = rest
 		}
 	}
-	return ""
+	words := slices.DeleteFunc(strings.Fields(text), func(w string) bool { return slices.Contains(besides, w) })
+	if len(words) == 0 {
+		return ""
+	}
+	return "(?i:" + strings.Join(words, "_?") + ")" // words have letters and digits only
 }
 
 // symbol describes the declaration of a name that matches a pattern, or returns "" if there is none.
@@ -71,19 +54,15 @@ func (a *Adapter) symbol(ctx context.Context, pattern string) (answer string) {
 	}
 	declares := regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|pub|async|static|public|private|default)[ \t]+)*` +
 		`(func|function|def|fn|type|class|interface|struct|enum|trait|const|var|let)[ \t]+(\([^)\n]*\)[ \t]*)?(` + pattern + `)\b`)
-	n := 0
 	_ = filepath.WalkDir(a.opts.Dir, func(path string, d fs.DirEntry, err error) error { // what cannot be read is skipped
-		switch n++; {
-		case ctx.Err() != nil || n > maxFiles:
+		switch {
+		case ctx.Err() != nil:
 			return fs.SkipAll
 		case err != nil:
 			return nil
 		case d.IsDir() && (skipped[d.Name()] || path != a.opts.Dir && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || languages[filepath.Ext(path)] == "":
-			return nil
-		}
-		if info, err := d.Info(); err != nil || info.Size() > maxSource {
+		case languages[filepath.Ext(path)] == "":
 			return nil
 		}
 		source, err := os.ReadFile(path)

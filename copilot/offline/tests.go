@@ -74,8 +74,7 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	command := strings.Fields(input.Command)
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = a.opts.Dir
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 2 * time.Second
+	cmd.WaitDelay = time.Second // what it started may hold its output open
 	out, err := cmd.CombinedOutput()
 	if wanted.Err() != nil || ctx.Err() != nil {
 		return "", copilot.ErrCancelled
