@@ -47,7 +47,8 @@ func saidName(text string) string {
 	return "(?i:" + strings.Join(words, "_?") + ")" // words have letters and digits only
 }
 
-// symbol describes the declaration of a name that matches a pattern, or returns "" if there is none.
+// symbol describes the declaration of the first name that matches a pattern; "" if none
+// does.
 func (a *Adapter) symbol(ctx context.Context, pattern string) (answer string) {
 	if a.opts.Dir == "" {
 		return ""
