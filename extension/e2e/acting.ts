@@ -46,7 +46,7 @@ export function acting(): void {
     await w.window.page.locator('.tab').filter({ hasText: /^Proposed change: / }).waitFor();
     await w.picture('windows', 'acting-diff');
     assert.match(disk(w, 'sum.js'), /totl/, 'nothing is changed before the yes');
-    await w.say('agree');
+    await w.reply('agree');
 
     await question(w, 'editor_run_tests', 'May I run the tests? It would run npm.');
     assert.match(disk(w, 'sum.js'), /function total\(/);
@@ -54,7 +54,7 @@ export function acting(): void {
     assert.equal(await w.window.page.locator('.tab').filter({ hasText: 'Proposed change' }).count(), 0, 'the diff is closed');
     await w.picture('windows', 'acting-renamed');
     const allowed = Date.now();
-    await w.say('agree');
+    await w.reply('agree');
 
     await until('the result', async () => (await w.panel.lines('assistant')).at(-1)?.endsWith('the tests pass.'));
     time('from the yes to the result of the tests', Date.now() - allowed, 'with npm test');

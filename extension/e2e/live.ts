@@ -272,9 +272,8 @@ export function tools(): void {
     await until('the question', () => w.room.heardSince(begin) > 1000);
     await w.panel.label('Listening');
     await w.picture('windows', 'approval');
-    await w.say('yes');
+    await w.reply('yes');
     await w.copilot.nth('tool');
-    await w.panel.get('approval').waitFor({ state: 'hidden' });
     await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) ?.endsWith('One of them fails.'));
     await w.panel.label('Listening');
     assert.deepEqual(w.copilot.all('tool').map((t) => t.input), [CALL.input]);
@@ -309,8 +308,7 @@ export function tools(): void {
     await w.panel.get('approval').waitFor();
     await until('the question', () => w.room.heardSince(begin) > 1000);
     await w.panel.label('Listening');
-    await w.say('no');
-    await w.panel.get('approval').waitFor({ state: 'hidden' });
+    await w.reply('no');
     await w.panel.label('Listening');
     assert.deepEqual(w.copilot.all('tool'), []);
   });
@@ -329,7 +327,7 @@ async function deploy(w: World): Promise<string> {
   const asked = await w.panel.get('approval-question').innerText();
   await until('the question', () => w.room.heardSince(begin) > 1000);
   await w.panel.label('Listening');
-  await w.say('yes');
+  await w.reply('yes');
   await w.window.dialog().waitFor();
   return asked;
 }

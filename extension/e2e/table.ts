@@ -11,10 +11,16 @@ interface Row {
 }
 
 const rows: Row[] = [];
+const counts = new Map<string, number>();
 
 /** Adds a row. */
 export function time(what: string, ms: number, note = ''): void {
   rows.push({ what, ms: Math.round(ms * 10) / 10, note });
+}
+
+/** Adds one to a number below the table. */
+export function count(what: string): void {
+  counts.set(what, (counts.get(what) ?? 0) + 1);
 }
 
 /** Adds a row with its target, both in milliseconds. It is informational: wall-clock times depend on the load of the machine. */
@@ -44,5 +50,8 @@ export function print(): void {
   for (const { what, ms, note } of rows) {
     const shown = ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
     console.log(`${what.padEnd(width)}  ${shown.padStart(10)}  ${note}`.trimEnd());
+  }
+  for (const [what, n] of counts) {
+    console.log(`${what}: ${n}`);
   }
 }

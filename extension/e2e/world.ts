@@ -1,6 +1,7 @@
 // Shared by all scenarios: one VS Code installation, one room, one fake Copilot, and one window at a
 // time.
 
+import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +12,16 @@ import { Panel } from './panel.ts';
 import * as paths from './paths.ts';
 import { type Daemon, daemons } from './processes.ts';
 import { Room } from './room.ts';
+import { count } from './table.ts';
 import { type Said, record } from './voices.ts';
 import { Server, Window, launchBrowser } from './vscode.ts';
 import { until } from './wait.ts';
 
 /** Timeout of a scenario, in milliseconds, so that a hang does not block the others. */
 const SCENARIO = 150_000;
+
+/** How often a user says the same before giving up. */
+const REPLIES = 3;
 
 const EXTENSION = 'agentvoice.agent-voice';
 const FAKE = 'agentvoice-test.fake-copilot';
@@ -169,6 +174,29 @@ export class World {
   say(what: Said): Promise<void> {
     const file = this.voices[what];
     return this.room.say(file);
+  }
+
+  /**
+   * Replies to an approval question by voice, and says it again if the product did not understand it and
+   * asks again. The local recogniser mishears some; the table shows how often that was needed.
+   */
+  async reply(what: Said): Promise<void> {
+    const approval = this.panel.get('approval');
+    const asked = async (): Promise<string> => ((await approval.isVisible()) ? (await this.panel.get('approval-name').allInnerTexts()).join() : '');
+    const tool = await asked();
+    const ran = this.copilot.all('tool').length;
+    for (let times = 1; ; times++) {
+      const begin = Date.now();
+      await this.say(what);
+      await until('the reply to be understood, or the question again', async () => (await asked()) !== tool || this.room.heardSince(begin) > 1000);
+      if ((await asked()) !== tool) {
+        count(`spoken replies, of which number ${times} was understood`);
+        return;
+      }
+      assert.equal(this.copilot.all('tool').length, ran, 'a reply that was not understood runs nothing');
+      assert.ok(times < REPLIES, `"${what}" was not understood ${times} times`);
+      await this.panel.label('Listening');
+    }
   }
 
   /** A screenshot of the whole window, or of the panel alone, under out/e2e. */

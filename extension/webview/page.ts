@@ -72,8 +72,6 @@ export class Page {
     this.welcome.render(view, this.transcript.empty && view.approval === undefined);
     if (asks) {
       this.transcript.toEnd(); // show an approval wherever the user has scrolled
-    } else {
-      this.transcript.settle();
     }
   }
 

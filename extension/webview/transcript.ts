@@ -36,7 +36,7 @@ export class Transcript {
   private last = 0;
   /** scrolled to the end, and stays there as content is added */
   private following = true;
-  private height = 0;
+  private top = 0;
 
   /** The trailing elements follow the lines. */
   constructor(private readonly strings: Strings, private readonly deeds: LineDeeds, private readonly welcome: HTMLElement, ...end: HTMLElement[]) {
@@ -45,9 +45,10 @@ export class Transcript {
     this.newest = render(button({ class: 'newest', 'data-testid': 'newest', hidden: true }, () => this.toEnd(), icon('down'), strings.newest));
     this.scroller = el('div', { class: 'lines', role: 'region', 'aria-label': strings.transcript, tabindex: '0', 'data-testid': 'transcript' }, welcome, this.log, ...end);
     this.scroller.addEventListener('scroll', () => {
-      // Only the user scrolls away; a smaller height alone does not count.
-      this.following = this.atEnd() || (this.following && this.scroller.clientHeight !== this.height);
-      this.height = this.scroller.clientHeight;
+      // Only the user scrolls up; added content and a smaller height do not.
+      const { scrollTop } = this.scroller;
+      this.following = this.atEnd() || (this.following && scrollTop >= this.top);
+      this.top = scrollTop;
       show(this.newest, !this.following);
     });
     this.scroller.addEventListener('keydown', (event) => {
@@ -57,7 +58,10 @@ export class Transcript {
       }
     });
     this.log.addEventListener('click', (event) => this.clicked(event.target as HTMLElement));
-    new ResizeObserver(() => this.following && this.toEnd()).observe(this.scroller); // other elements may take up its height
+    const resized = new ResizeObserver(() => this.following && this.toEnd());
+    for (const part of [this.scroller, welcome, this.log, ...end]) {
+      resized.observe(part);
+    }
     this.element = el('div', { class: 'transcript' }, this.scroller, this.newest);
   }
 
@@ -90,13 +94,7 @@ export class Transcript {
     }
   }
 
-  /** Keeps the end visible if it was. Forces a layout, so call it once, after all changes. */
-  settle(): void {
-    if (this.following) {
-      this.toEnd();
-    }
-  }
-
+  /** Shows the end, and keeps showing it as content is added. */
   toEnd(): void {
     this.following = true;
     // Without lines, the welcome page shows from its top.
