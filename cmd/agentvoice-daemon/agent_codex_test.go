@@ -197,8 +197,9 @@ func TestCodexBySpeech(t *testing.T) {
 	if exists(filepath.Join(workspace, "refused.txt")) {
 		t.Error("the tool that was refused ran")
 	}
+	said := strings.Join(strings.Fields(text), " ") // an answer's paragraphs are lines of their own
 	for _, want := range []string{"assistant: Hello there, this is the agent.", "assistant: I will make the file. The command is done.", "● Interrupted"} {
-		if !strings.Contains(text, want) {
+		if !strings.Contains(said, want) {
 			t.Errorf("the conversation has no %q", want)
 		}
 	}
