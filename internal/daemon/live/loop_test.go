@@ -4,6 +4,8 @@ package live
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,7 +36,13 @@ type afterLoads struct{ *testing.M }
 
 func (a afterLoads) Run() int {
 	code := a.M.Run()
-	abandoned.Wait()
+	replaced.Wait()
+	for _, server := range left.servers {
+		if err := server.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	return code
 }
 

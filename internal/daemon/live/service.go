@@ -226,7 +226,8 @@ func (s *service) startLocal(set protocol.Settings) error {
 		if running.ears == earsOf(set) {
 			return nil
 		}
-		if err := s.stopLocal(running); err != nil {
+		closeLater := func(server *localrealtime.Server) { replaced.Go(func() { _ = server.Close() }) }
+		if err := stopLocal(running, closeLater); err != nil {
 			s.w.cfg.Log.Warn().Err(err).Msg("the embedded server did not stop cleanly")
 		}
 	}
@@ -269,12 +270,18 @@ func (s *service) serve(l *localServer) error {
 	return nil
 }
 
-// abandoned tracks engines still loading in closed daemons. A process that exits does
-// not wait for them; tests do.
-var abandoned sync.WaitGroup
+// replaced tracks servers that close in the background, once their engines are loaded. Only
+// tests wait for them.
+var replaced sync.WaitGroup
 
-// shut does not wait for engines that are loading, because loading cannot be
-// interrupted. The server closes them when they are ready.
+// left has the servers whose engines were loading when their daemon closed. A process that
+// exits leaves them to the operating system: unloading a library during an exit can crash.
+// Tests close them.
+var left struct {
+	sync.Mutex
+	servers []*localrealtime.Server
+}
+
 func (s *service) shut() error {
 	s.end()
 	s.q.Close()
@@ -283,10 +290,16 @@ func (s *service) shut() error {
 	if s.local == nil {
 		return nil
 	}
-	return s.stopLocal(s.local)
+	return stopLocal(s.local, func(server *localrealtime.Server) {
+		left.Lock()
+		defer left.Unlock()
+		left.servers = append(left.servers, server)
+	})
 }
 
-func (s *service) stopLocal(l *localServer) error {
+// stopLocal closes a server, unless its engines are loading: that cannot be interrupted, and
+// loading decides what becomes of it.
+func stopLocal(l *localServer, loading func(*localrealtime.Server)) error {
 	if l.transcriber != nil {
 		l.transcriber.Cancel()
 	}
@@ -294,7 +307,7 @@ func (s *service) stopLocal(l *localServer) error {
 	case l.server == nil:
 		return nil
 	case l.server.Loading():
-		abandoned.Go(func() { _ = l.server.Close() })
+		loading(l.server)
 		return nil
 	}
 	err := l.server.Close()

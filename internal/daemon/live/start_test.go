@@ -163,6 +163,9 @@ func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 	if took := time.Since(begin); took > soon {
 		t.Errorf("the conversation ended after %v", took)
 	}
+	left.Lock()
+	before := len(left.servers)
+	left.Unlock()
 	begin = time.Now()
 	if err := tk.w.Close(); err != nil {
 		t.Errorf("closing: %v", err)
@@ -170,5 +173,10 @@ func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 	if took := time.Since(begin); took > soon {
 		t.Errorf("the daemon was closed after %v", took)
 	}
+	// Unloading their libraries while the process exits would crash it.
+	if left.Lock(); len(left.servers) == before {
+		t.Error("the engines that load will be closed, perhaps while the process exits")
+	}
+	left.Unlock()
 	unlock()
 }
