@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { question } from './copilot.ts';
 import { budget, quantile, time, timed } from './table.ts';
-import { HEARD } from './voices.ts';
 import { until } from './wait.ts';
 import { type World, conversation, scenario } from './world.ts';
 
@@ -131,6 +130,13 @@ export function firstUse(): void {
   });
 }
 
+/** The assistant was asked what the panel shows. How well it was recognised is for the benches to say. */
+async function wasAsked(w: World, request: Parameters<typeof question>[0]): Promise<void> {
+  const words = (await w.panel.lines('user')).at(-1) ?? '';
+  assert.match(words, /\w+ \w+/);
+  assert.ok(question(request).endsWith(words), `asked: ${question(request)}; shown: ${words}`);
+}
+
 export function copilot(): void {
   scenario('Start starts: the daemon of the package listens, and the panel says that the microphone is open', async (w) => {
     await w.shown();
@@ -163,8 +169,7 @@ export function copilot(): void {
     assert.ok(w.room.heardSince(delta.at) > 1500, `the answer was heard for ${w.room.heardSince(delta.at)} ms`);
     // Once, with the words and how they were understood.
     assert.equal(w.copilot.all('request').length, 1);
-    assert.match(question(request), HEARD);
-    assert.ok(question(request).endsWith((await w.panel.lines('user')).at(-1) ?? '-'), 'the panel shows what Copilot was asked');
+    await wasAsked(w, request);
     assert.equal((await w.panel.lines('assistant')).at(-1), 'The parser splits the text at commas. It returns a list.');
     const captions = (await w.panel.shown()).captions.filter((c) => c.at >= begin && c.text !== '');
     assert.ok(captions.length > 1, 'captions came in pieces');
@@ -189,7 +194,7 @@ export function copilot(): void {
     assert.equal((await w.panel.lines('user')).length, asked.length + 1, 'what was said is shown once');
     const [, second] = w.copilot.all('request');
     assert.equal(w.copilot.all('request').length, 2);
-    assert.match(question(second!), HEARD);
+    await wasAsked(w, second!);
     const remembered = second!.messages.findLast((m) => m.role === 'assistant')?.text ?? '';
     assert.ok(remembered.length > 0 && remembered.length < LONG.length, `remembered as said: ${remembered}`);
     assert.ok(LONG.startsWith(remembered.slice(0, 30)));
@@ -226,7 +231,7 @@ export function pushToTalk(): void {
         assert.equal(w.copilot.all('request').length, n - 1, 'a pause does not send it');
         await release();
         await waits.waitFor();
-        assert.match(question(await w.copilot.nth('request', n)), HEARD);
+        await wasAsked(w, await w.copilot.nth('request', n));
         await answered(n + 1);
         await panel.label('Listening');
       };

@@ -21,9 +21,6 @@ export const WORDS = {
   rename: 'rename this and run the tests',
 } as const;
 
-/** What the embedded recogniser reliably understands of the question; some words vary. */
-export const HEARD = /\bgo\b/;
-
 export type Said = keyof typeof WORDS;
 
 /** Writes each utterance as a WAV file into dir; returns the paths. */
