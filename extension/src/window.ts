@@ -43,8 +43,6 @@ const t = vscode.l10n.t;
 const MUTED = 'agentvoice.mutedBy';
 /** Delay after a change before the workspace's names are sent again. */
 const WORDS_AFTER = 1000;
-/** Delay before context keys are set, in milliseconds: VS Code then evaluates its menus, which would delay the panel's frame. */
-const KEYS_AFTER = 50;
 
 export class Window implements vscode.Disposable {
   readonly conversation: Conversation;
@@ -69,7 +67,6 @@ export class Window implements vscode.Disposable {
   private statusPending = false;
   /** the view of the last change, while the status bar waits for it */
   private shown: View | undefined;
-  private keysTimer: ReturnType<typeof setTimeout> | undefined;
   private wordsTimer: ReturnType<typeof setTimeout> | undefined;
   private stopLockWatch: (() => void) | undefined;
   private headless: vscode.Disposable | undefined;
@@ -180,7 +177,7 @@ export class Window implements vscode.Disposable {
     this.refresh();
   }
 
-  /** Shows a change. The panel comes first. */
+  /** Shows a change. The panel comes first: VS Code handles messages in order, and context keys re-evaluate its menus. */
   private changed(m: Model): void {
     this.shown = undefined;
     const first = !this.statusPending;
@@ -194,20 +191,15 @@ export class Window implements vscode.Disposable {
     this.offerHeadless(m);
   }
 
-  /** Shows the state in the status bar, and soon in context keys. */
+  /** Shows the state in the status bar and in context keys. */
   private showStatus(): void {
+    const m = this.conversation.model;
     const item = statusOf(this.view(), t);
     this.statusPending = false;
     this.status.text = item.text;
     this.status.tooltip = item.tooltip;
     this.status.accessibilityInformation = { label: item.accessible, role: 'button' };
     this.status.backgroundColor = item.alarm === 'none' ? undefined : new vscode.ThemeColor(`statusBarItem.${item.alarm}Background`);
-    this.keysTimer ??= setTimeout(() => this.setKeys(), KEYS_AFTER);
-  }
-
-  private setKeys(): void {
-    const m = this.conversation.model;
-    this.keysTimer = undefined;
     const active = isActive(m.snapshot);
     this.setContext('agentvoice.active', active || m.starting);
     this.setContext('agentvoice.state', m.snapshot?.state ?? 'idle');
@@ -454,7 +446,6 @@ export class Window implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.wordsTimer);
-    clearTimeout(this.keysTimer);
     this.stopLockWatch?.();
     this.key.release();
     this.models.dispose();
