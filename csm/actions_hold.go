@@ -66,13 +66,22 @@ func (r *run) hold() {
 }
 
 // withoutWords ends an utterance that was being spoken or recognised. If its audio is
-// kept, it comes back as a new utterance, so its turn ends like that of a cough.
+// kept, it comes back as a new utterance: its turn ends like that of a cough, and an
+// answer that it was spoken over ends as interrupted, since nothing could interrupt that
+// answer again before its audio is back.
 func (r *run) withoutWords() {
-	if e, _ := r.env.Event.(ConnLost); e.Kept {
-		r.dismiss()
+	if e, _ := r.env.Event.(ConnLost); !e.Kept {
+		r.wordsLost()
 		return
 	}
-	r.wordsLost()
+	switch {
+	case doubtful.Holds(r):
+		r.interrupt()
+	case r.st.cutIn():
+		r.commitInterruption()
+	default:
+		r.dismiss()
+	}
 }
 
 // loseConnection redials. Awaited words are lost with the connection, unless they are
