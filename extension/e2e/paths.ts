@@ -11,6 +11,9 @@ export const root = resolve(here, '..', '..');
 /** Folder of screenshots, logs and the table of times. */
 export const out = resolve(process.env['AGENTVOICE_E2E_OUT'] ?? join(root, 'out', 'e2e'));
 
+/** Folder of the daemons' journals; the final slash makes it one for --journal. */
+export const journals = `${join(out, 'journals')}/`;
+
 /** The daemon built from this tree, for tests that start their own. */
 export const daemon = join(root, 'bin', 'agentvoice-daemon');
 

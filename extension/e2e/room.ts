@@ -68,7 +68,9 @@ export class Room {
 
   /** Plays a WAV file into the microphone, and returns at its end. */
   async say(wav: string): Promise<void> {
-    const player = this.spawn('paplay', ['--latency-msec=20', '-d', 'mouth', wav]);
+    // The server gets the recording ahead of time: a small buffer would run dry on a busy machine, and
+    // the gaps would end the utterance.
+    const player = this.spawn('paplay', ['-d', 'mouth', wav]);
     const status = await new Promise((resolve) => player.once('exit', resolve));
     if (status !== 0) {
       throw new Error(`paplay could not play ${wav}: status ${String(status)}`);

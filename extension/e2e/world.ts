@@ -36,6 +36,8 @@ export const settings: Readonly<Record<string, unknown>> = {
   'agentvoice.tools.allowed': ['fake_*'],
   // A plain yes is sufficient in these scenarios.
   'agentvoice.tools.harmless': ['fake_*'],
+  // Without words, as by default; for whoever looks into a failed scenario.
+  'agentvoice.daemon.arguments': ['--journal', paths.journals],
   ...(JSON.parse(process.env['AGENTVOICE_E2E_SETTINGS'] ?? '{}') as object),
 };
 
@@ -66,7 +68,7 @@ export class World {
 
   static async create(): Promise<World> {
     rmSync(paths.out, { recursive: true, force: true });
-    paths.folder();
+    paths.folder('journals');
     const dir = mkdtempSync(join(tmpdir(), 'av')); // short, because it contains sockets
     return new World(dir, await Room.open(join(dir, 'room')), await launchBrowser());
   }
