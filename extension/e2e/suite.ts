@@ -1,24 +1,24 @@
 // The end-to-end suite, in execution order. Start it with `make e2e`. The Chat view is
-// last, because it stays open in later windows.
+// last, because it stays open in later windows. The fake Copilot answers through VS Code's real API.
 //
-// | Part       | Daemon                         | Voice                      | Copilot                    |
-// | ---------- | ------------------------------ | -------------------------- | -------------------------  |
-// | install    | -                              | -                          | -                          |
-// | firstUse   | that of the package            | -                          | stand-in, real VS Code API |
-// | copilot    | that of the package, real time | a person, in a microphone  | the same                   |
-// | pushToTalk | the same                       | the same                   | the same                   |
-// | tools      | the same                       | a synthesiser              | the same                   |
-// | confirmations | the same                    | a synthesiser              | the same, with a tool that VS Code confirms |
-// | acting     | the same                       | a synthesiser              | the same, for tools of the extension's own |
-// | failures   | the same                       | -                          | the same                   |
-// | lifecycle  | the same, killed and restarted | a person                   | the same                   |
-// | scripted   | headless, virtual time         | scripted recognition       | the same                   |
-// | latency    | the same                       | the same                   | the same                   |
-// | painting   | the same                       | -                          | -                          |
-// | gallery    | the same                       | the same                   | the same                   |
-// | reader     | that of the package            | a voice that is silent     | the same                   |
-// | localVoice | installs models, as a child of the extension | -        | the same                   |
-// | chat       | that of the package            | a person                   | the same, in the Chat view |
+// | Part          | Daemon                                       | Voice                |
+// | ------------- | -------------------------------------------- | -------------------- |
+// | install       | -                                            | -                    |
+// | firstUse      | packaged                                     | -                    |
+// | copilot       | packaged                                     | recorded person      |
+// | pushToTalk    | packaged                                     | recorded person      |
+// | tools         | packaged                                     | synthetic            |
+// | confirmations | packaged; VS Code confirms one tool itself   | synthetic            |
+// | acting        | packaged; the extension's own tools          | synthetic            |
+// | failures      | packaged                                     | -                    |
+// | lifecycle     | packaged; killed and restarted               | recorded person      |
+// | scripted      | headless, virtual time                       | scripted recognition |
+// | latency       | headless, virtual time                       | scripted recognition |
+// | painting      | headless, virtual time                       | -                    |
+// | gallery       | headless, virtual time                       | scripted recognition |
+// | reader        | packaged; a screen reader speaks             | silent               |
+// | localVoice    | packaged; the extension installs models      | -                    |
+// | chat          | packaged; in the Chat view                   | recorded person      |
 
 import { after } from 'node:test';
 import { acting } from './acting.ts';
