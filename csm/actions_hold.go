@@ -68,13 +68,14 @@ func (r *run) hold() {
 // withoutWords ends an utterance that was being spoken or recognised. If its audio is
 // kept, it comes back as a new utterance: its turn ends like that of a cough, and an
 // answer that it was spoken over ends as interrupted, since nothing could interrupt that
-// answer again before its audio is back.
+// answer again before its audio is back. A question about a tool call keeps waiting.
 func (r *run) withoutWords() {
 	if e, _ := r.env.Event.(ConnLost); !e.Kept {
 		r.wordsLost()
 		return
 	}
 	switch {
+	case r.approving():
 	case doubtful.Holds(r):
 		r.interrupt()
 	case r.st.cutIn():

@@ -316,7 +316,7 @@ inline settle() {
   /* the rest goes on when nothing was meant */
   if
   :: doubt && ph == LISTENING && quiet ->
-     if :: lineup && ready && !hold -> ph = SPEAKING; forget_doubt() :: !(lineup && ready) -> ph = GENERATING; forget_doubt() :: else fi
+     if :: lineup && ready && !hold -> ph = SPEAKING; forget_doubt() :: !(lineup && ready) && ap == A_NONE -> ph = GENERATING; forget_doubt() :: !(lineup && ready) && ap != A_NONE -> forget_doubt() :: else fi
   :: else
   fi;
   if

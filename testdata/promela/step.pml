@@ -295,6 +295,7 @@ inline hold_(r) {
      i0 = 0; do :: i0 < U -> if :: ust[i0] == VOICE || ust[i0] == SILENT || (ust[i0] == AWAITED && r == H_CONNECTION) -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
      look();
      if
+     :: lost && kept && doubt && ap == A_NONE -> cut(); ph = LISTENING /* nothing could interrupt the rest again in time */
      :: lost && npend == 0 && ph == LISTENING && turn && !words && !expl && ap == A_NONE && !doubt && !lineup -> if :: kept -> end_turn(8) :: else -> explain() fi
      :: lost && npend == 0 && ph == ANALYSING && awaitwords -> awaitwords = 0; if :: words -> unsent = 1 :: else -> ph = LISTENING; if :: kept -> end_turn(8) :: else -> explain() fi fi
      :: else
