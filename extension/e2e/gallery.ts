@@ -8,7 +8,7 @@ import axe from 'axe-core';
 import type { Shown } from './panel.ts';
 import * as paths from './paths.ts';
 import { DARK, GATE, Stage, labelOf } from './stage.ts';
-import { budget, quantile } from './table.ts';
+import { budget, quantile, time } from './table.ts';
 import type { Passed } from './tap.ts';
 import { until } from './wait.ts';
 import { type World, scenario } from './world.ts';
@@ -229,7 +229,24 @@ export function latency(): void {
     assert.ok(found.length >= 100, `${found.length} of ${states.length} transitions were measured`);
     budget('state label, p50', quantile(found, 0.5), LABEL, `${found.length} transitions, to the frame that shows it`);
     budget('state label, p95', quantile(found, 0.95), LABEL);
+    const empty = await emptyView(w);
+    time('label of an empty view, p50', quantile(empty, 0.5), "from its extension's message, to the frame that shows it");
+    time('label of an empty view, p95', quantile(empty, 0.95));
   });
+}
+
+/** How long an extension's messages take to the frame of a view with nothing in it, in milliseconds. */
+async function emptyView(w: World): Promise<number[]> {
+  w.copilot.open('emptyView');
+  try {
+    await w.openWindow();
+    await w.window.page.locator('.activitybar .action-item a[aria-label^="Empty View"]').first().click();
+    const frame = await w.window.webview('[data-testid="empty"]');
+    return await frame.evaluate(() => (window as unknown as { measure: () => Promise<number[]> }).measure());
+  } finally {
+    w.copilot.close('emptyView');
+    await w.closeWindow();
+  }
 }
 
 /** Maximum time to paint a delta, in milliseconds, and the transcript's number of lines. */
