@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// around is a mutant outside of the core. It has its own build, with its original
-// replaced in its file.
+// around is a mutant outside of the core: its original is replaced in its file.
 type around struct {
 	name, file       string
 	original, faulty string // faulty is "" for a deletion
 }
 
 // parseAround parses mutants in the format of the core's list. The only relevant kind
-// is "delete", which removes the original; all other kinds replace it, because each
-// mutant has its own build.
+// is "delete", which removes the original; all other kinds replace it, because the whole
+// function is copied.
 func parseAround(path, text string) (map[string]around, error) {
 	out := map[string]around{}
 	var m *around

@@ -14,13 +14,14 @@ import (
 	"sync"
 )
 
-// bench is built for the proofs: the tests of each package once with all mutants of
-// the core behind a switch, and once more for each mutant outside of the core.
+// bench is built for the proofs: the tests of each package once with all mutants behind
+// a switch, and once more for each mutant that has none (switched.go).
 type bench struct {
 	root, out string
 	tree      string            // copy of the files that tests read and may write
 	files     string            // hash of these, except for what is compiled into the binaries
 	sources   string            // hash of everything that is compiled
+	alone     map[string]around // mutants without a switch
 	binaries  map[string]string // by package, or mutant and package
 	hashes    map[string]string // hashes of the binaries
 }
@@ -56,17 +57,22 @@ func (b *bench) build(list []requirement, w *world, jobs int) error {
 	if err != nil {
 		return err
 	}
-	var all []binary
+	all, alone, err := b.withSwitches(core, w)
+	if err != nil {
+		return err
+	}
+	b.alone = alone
+	var binaries []binary
 	add := func(n binary) {
-		if !slices.ContainsFunc(all, func(o binary) bool { return o.key == n.key }) {
-			all = append(all, n)
+		if !slices.ContainsFunc(binaries, func(o binary) bool { return o.key == n.key }) {
+			binaries = append(binaries, n)
 		}
 	}
 	for _, r := range list {
 		for _, p := range r.proofs {
-			add(binary{p.pkg, p.pkg, tags, core})
+			add(binary{p.pkg, p.pkg, tags, all})
 			for _, name := range p.mut {
-				m, ok := w.around[name]
+				m, ok := b.alone[name]
 				if !ok {
 					continue
 				}
@@ -78,7 +84,7 @@ func (b *bench) build(list []requirement, w *world, jobs int) error {
 			}
 		}
 	}
-	return b.compileAll(all, jobs)
+	return b.compileAll(binaries, jobs)
 }
 
 // compileAll compiles in parallel, because linking uses only one core.
@@ -131,7 +137,7 @@ func (b *bench) compile(n binary) (path, sum string, err error) {
 }
 
 // core generates the mutants of the core, if any proof names one, and returns the
-// tags and the overlay for a build with them.
+// tags and the overlay for a build with them; the overlay is "" without any.
 func (b *bench) core(list []requirement, w *world) (tags, overlay string, err error) {
 	seeded := func(name string) bool { return w.seeded[name] }
 	if !slices.ContainsFunc(list, func(r requirement) bool {

@@ -23,7 +23,8 @@ import (
 const (
 	testTimeout = time.Minute
 	memoryKB    = 4 << 20
-	mutantEnv   = "AGENTVOICE_MUTANT"
+	mutantEnv   = "AGENTVOICE_MUTANT"        // selects a mutant of the core
+	aroundEnv   = "AGENTVOICE_MUTANT_AROUND" // selects another one
 )
 
 // claim is one test under one mutant.
@@ -54,7 +55,7 @@ func prove(root, out string, jobs int, list []requirement, w *world, say io.Writ
 		for _, p := range r.proofs {
 			for _, name := range p.mut {
 				c := claim{proof: p, id: r.id, mutant: name, key: p.pkg}
-				if _, ok := w.around[name]; ok {
+				if _, ok := b.alone[name]; ok {
 					c.key = aroundKey(name, p.pkg)
 				}
 				mutants[name] = true
@@ -155,11 +156,15 @@ func (b *bench) claim(c claim, w *world) (known bool, err error) {
 	if _, err := os.Stat(stamp); err == nil {
 		return true, nil
 	}
-	switched := c.mutant
-	if c.key != c.pkg {
-		switched = "" // compiled into the binary
+	var selected string
+	switch _, around := w.around[c.mutant]; {
+	case c.key != c.pkg: // compiled into the binary
+	case around:
+		selected = aroundEnv + "=" + c.mutant
+	default:
+		selected = mutantEnv + "=" + c.mutant
 	}
-	said, failed, err := b.run(c.key, c.pkg, pattern(c.test), switched, testTimeout)
+	said, failed, err := b.run(c.key, c.pkg, pattern(c.test), selected, testTimeout)
 	switch {
 	case err != nil:
 		return false, err
@@ -183,12 +188,16 @@ func pattern(test string) string {
 	return strings.Join(parts, "/")
 }
 
-// run runs tests of a binary, and returns their output and whether they failed.
-func (b *bench) run(key, pkg, tests, mutant string, limit time.Duration) (said string, failed bool, err error) {
+// run runs tests of a binary with a mutant, selected by an environment variable or none,
+// and returns their output and whether they failed.
+func (b *bench) run(key, pkg, tests, selected string, limit time.Duration) (said string, failed bool, err error) {
 	cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$@"`, memoryKB), "sh",
 		b.binaries[key], "-test.v", "-test.timeout="+limit.String(), "-test.run="+tests)
 	cmd.Dir = filepath.Join(b.tree, filepath.FromSlash(pkg))
-	cmd.Env = append(os.Environ(), mutantEnv+"="+mutant)
+	cmd.Env = append(os.Environ(), mutantEnv+"=", aroundEnv+"=")
+	if selected != "" {
+		cmd.Env = append(cmd.Env, selected)
+	}
 	text, err := cmd.CombinedOutput()
 	said = string(text)
 	var exit *exec.ExitError
