@@ -31,7 +31,7 @@ import { ScreenReader } from './screenReader';
 import { Keys } from './secrets';
 import { changed, configuration } from './settings';
 import { strings } from './strings';
-import { type Surroundings, type View, present, shownLines, statusOf } from './view';
+import { type StatusItem, type Surroundings, type View, present, shownLines, statusOf } from './view';
 import { watchLock } from './lock';
 import { Files } from './tools/files';
 import { OwnTools } from './tools/own';
@@ -65,6 +65,7 @@ export class Window implements vscode.Disposable {
   private readonly contextKeys = new Map<string, unknown>();
   private readonly refreshers = new Set<() => void>();
   private statusPending = false;
+  private shownItem = '';
   /** the view of the last change, while the status bar waits for it */
   private shown: View | undefined;
   private wordsTimer: ReturnType<typeof setTimeout> | undefined;
@@ -196,19 +197,28 @@ export class Window implements vscode.Disposable {
     const m = this.conversation.model;
     const item = statusOf(this.view(), t);
     this.statusPending = false;
-    this.status.text = item.text;
-    this.status.tooltip = item.tooltip;
-    this.status.accessibilityInformation = { label: item.accessible, role: 'button' };
-    this.status.backgroundColor = item.alarm === 'none' ? undefined : new vscode.ThemeColor(`statusBarItem.${item.alarm}Background`);
+    this.showItem(item);
     const active = isActive(m.snapshot);
     this.setContext('agentvoice.active', active || m.starting);
-    this.setContext('agentvoice.state', m.snapshot?.state ?? 'idle');
-    this.setContext('agentvoice.speaking', m.snapshot?.state === 'speaking');
+    this.setContext('agentvoice.faulted', m.snapshot?.state === 'faulted');
     this.setContext('agentvoice.muted', m.snapshot?.microphone.muted === true);
     this.setContext('agentvoice.wake', m.snapshot?.microphone.wake === true);
     this.setContext('agentvoice.toolPending', m.approval !== undefined);
     this.setContext('agentvoice.canRetry', m.canRetry);
     this.setContext('agentvoice.microphoneElsewhere', m.problem?.code === 'microphoneBusy' || m.problem?.code === 'microphoneTaken');
+  }
+
+  /** VS Code renders the item again at each assignment. */
+  private showItem(item: StatusItem): void {
+    const shown = JSON.stringify(item);
+    if (shown === this.shownItem) {
+      return;
+    }
+    this.shownItem = shown;
+    this.status.text = item.text;
+    this.status.tooltip = item.tooltip;
+    this.status.accessibilityInformation = { label: item.accessible, role: 'button' };
+    this.status.backgroundColor = item.alarm === 'none' ? undefined : new vscode.ThemeColor(`statusBarItem.${item.alarm}Background`);
   }
 
   private setContext(key: string, value: unknown): void {

@@ -16,7 +16,8 @@ interface Manifest {
     readonly configuration: readonly { readonly title: string; readonly properties: Record<string, Setting> }[];
     readonly commands: readonly { readonly command: string; readonly title: string; readonly enablement?: string }[];
     readonly keybindings: readonly { readonly command: string; readonly key: string; readonly mac: string; readonly when?: string }[];
-    readonly menus: Record<string, readonly { readonly command: string }[]>;
+    readonly menus: Record<string, readonly { readonly command: string; readonly when?: string }[]>;
+    readonly viewsWelcome?: readonly { readonly when?: string }[];
   };
   readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] } };
   readonly extensionKind: readonly string[];
@@ -80,6 +81,15 @@ test('keys and menus lead to commands that there are, and no two keys are the sa
   for (const wanted of ['toggle', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'approve', 'reject', 'repeat']) {
     assert.ok(bound.has(wanted), wanted);
   }
+});
+
+test('each context key of a condition is set, and each that is set is in a condition', () => {
+  const sources = readFileSync(join(root, 'src', 'window.ts'), 'utf8');
+  const set = new Set([...sources.matchAll(/setContext\('(agentvoice\.\w+)'/g)].map((m) => m[1]));
+  const { commands, keybindings, menus, viewsWelcome = [] } = manifest.contributes;
+  const conditions = [...commands.map((c) => c.enablement), ...[...keybindings, ...Object.values(menus).flat(), ...viewsWelcome].map((e) => e.when)].join(' ').replaceAll('agentvoice.panel', '');
+  const used = new Set(conditions.match(/agentvoice\.\w+/g));
+  assert.deepEqual([...set].sort(), [...used].sort());
 });
 
 test('the microphone can be muted and unmuted wherever the user may be heard or is muted, also without a conversation', () => {

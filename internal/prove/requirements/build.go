@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // bench is built for the proofs: the tests of each package once with all mutants behind
@@ -101,20 +100,7 @@ func (b *bench) compileAll(all []binary, jobs int) error {
 		}
 	}
 	paths, sums, errs := make([]string, len(all)), make([]string, len(all)), make([]error, len(all))
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for range max(jobs, 1) {
-		wait.Go(func() {
-			for i := range next {
-				paths[i], sums[i], errs[i] = b.compile(all[i])
-			}
-		})
-	}
-	for i := range all {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
+	parallel(len(all), jobs, func(i int) { paths[i], sums[i], errs[i] = b.compile(all[i]) })
 	for i, n := range all {
 		b.binaries[n.key], b.hashes[n.key] = paths[i], sums[i]
 	}

@@ -35,7 +35,8 @@ type claim struct {
 }
 
 // prove runs every proof without a mutant, where it must pass, and under each of its
-// mutants, where it must fail.
+// mutants, where it must fail. It builds jobs binaries at a time, and runs twice as many
+// tests, because many of them wait.
 func prove(root, out string, jobs int, list []requirement, w *world, say io.Writer) (problems []string, err error) {
 	begin := time.Now()
 	b, err := newBench(root, out)
@@ -46,7 +47,7 @@ func prove(root, out string, jobs int, list []requirement, w *world, say io.Writ
 		return nil, err
 	}
 	built := time.Since(begin)
-	if problems, err = b.baseline(list); err != nil || len(problems) > 0 {
+	if problems, err = b.baseline(list, 2*jobs); err != nil || len(problems) > 0 {
 		return problems, err
 	}
 	var claims []claim
@@ -63,7 +64,7 @@ func prove(root, out string, jobs int, list []requirement, w *world, say io.Writ
 			}
 		}
 	}
-	answers, before := b.all(claims, jobs, w)
+	answers, before := b.all(claims, 2*jobs, w)
 	for i, a := range answers {
 		c := claims[i]
 		if a != nil {
@@ -76,7 +77,7 @@ func prove(root, out string, jobs int, list []requirement, w *world, say io.Writ
 }
 
 // baseline runs the tests of all proofs without a mutant.
-func (b *bench) baseline(list []requirement) (problems []string, err error) {
+func (b *bench) baseline(list []requirement, jobs int) (problems []string, err error) {
 	tops := map[string]map[string]bool{}
 	for _, r := range list {
 		for _, p := range r.proofs {
@@ -87,12 +88,18 @@ func (b *bench) baseline(list []requirement) (problems []string, err error) {
 			tops[p.pkg][top] = true
 		}
 	}
+	packages := slices.Sorted(maps.Keys(tops))
+	texts, errs := make([]string, len(packages)), make([]error, len(packages))
+	parallel(len(packages), jobs, func(i int) {
+		run := "^(" + strings.Join(slices.Sorted(maps.Keys(tops[packages[i]])), "|") + ")$"
+		texts[i], _, errs[i] = b.run(packages[i], packages[i], run, "", 5*testTimeout)
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
 	said := map[string]string{}
-	for _, pkg := range slices.Sorted(maps.Keys(tops)) {
-		run := "^(" + strings.Join(slices.Sorted(maps.Keys(tops[pkg])), "|") + ")$"
-		if said[pkg], _, err = b.run(pkg, pkg, run, "", 5*testTimeout); err != nil {
-			return nil, err
-		}
+	for i, pkg := range packages {
+		said[pkg] = texts[i]
 	}
 	for _, r := range list {
 		for _, p := range r.proofs {
@@ -121,25 +128,30 @@ func failures(said string) []string {
 	return regexp.MustCompile(`(?m)^\s*(?:--- FAIL: |\S+_test\.go:\d+: |panic: ).*$`).FindAllString(said, 20)
 }
 
-// all runs claims in parallel. A nil error means that the test fails as required.
-// before is how many results were known already.
-func (b *bench) all(claims []claim, jobs int, w *world) (answers []error, before int) {
-	answers = make([]error, len(claims))
-	known := make([]bool, len(claims))
+// parallel calls do for each number below n, jobs at a time.
+func parallel(n, jobs int, do func(int)) {
 	next := make(chan int)
 	var wait sync.WaitGroup
 	for range max(jobs, 1) {
 		wait.Go(func() {
 			for i := range next {
-				known[i], answers[i] = b.claim(claims[i], w)
+				do(i)
 			}
 		})
 	}
-	for i := range claims {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	wait.Wait()
+}
+
+// all runs claims in parallel. A nil error means that the test fails as required.
+// before is how many results were known already.
+func (b *bench) all(claims []claim, jobs int, w *world) (answers []error, before int) {
+	answers = make([]error, len(claims))
+	known := make([]bool, len(claims))
+	parallel(len(claims), jobs, func(i int) { known[i], answers[i] = b.claim(claims[i], w) })
 	for _, k := range known {
 		if k {
 			before++
