@@ -130,7 +130,10 @@ func (r *Resampler) buildFilter(nyquist float64) {
 	}
 }
 
-// dot returns the inner product, in four independent sums.
+// dot returns the inner product, in four independent sums. The race detector leaves it out,
+// since it would take most of the time of the tests; what calls it is checked.
+//
+//go:norace
 func dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float32

@@ -66,7 +66,10 @@ func TestScripts(t *testing.T) {
 			path, err := assets.ONNXRuntime()
 			env.Setenv("ASSETS", filepath.Dir(path)) // for scripts that need the installed assets
 			env.Setenv(assets.RecordEnv, filepath.Join(env.WorkDir, "record"))
-			env.Setenv(assets.WatchEnv, os.Getenv(assets.WatchEnv)) // a short path, as sockets require
+			env.Setenv(assets.WatchEnv, os.Getenv(assets.WatchEnv))                          // a short path, as sockets require
+			for _, name := range []string{"AGENTVOICE_MUTANT", "AGENTVOICE_MUTANT_AROUND"} { // the fault of a proof
+				env.Setenv(name, os.Getenv(name))
+			}
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
