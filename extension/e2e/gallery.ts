@@ -201,6 +201,9 @@ export function latencies(states: readonly Passed[], shown: readonly Shown[]): n
 /** Maximum delay between a transition and its label, in milliseconds. */
 const LABEL = 50;
 
+/** Time to show a state, in milliseconds. Reading the label instead would hold up the page. */
+const SHOWN = 150;
+
 /** Turns of the measurement, with five transitions each. */
 const TURNS = 22;
 
@@ -217,12 +220,12 @@ export function latency(): void {
       await stage.next();
       // All of it: text that arrives after time was advanced is spoken later.
       await until('the answer', () => since<{ role: string; final: boolean }>('agentvoice.transcript', (p) => p.role === 'assistant' && p.final));
-      await stage.settled();
+      await w.window.page.waitForTimeout(SHOWN);
       await stage.tap.advance(50);
-      await stage.settled();
+      await w.window.page.waitForTimeout(SHOWN);
       await stage.tap.advance(200);
       await until('Listening', () => since<{ state: string }>('agentvoice.state', (p) => p.state === 'listening'));
-      await stage.settled();
+      await w.window.page.waitForTimeout(SHOWN);
     }
     const states = stage.tap.of('agentvoice.state');
     const found = latencies(states, (await w.panel.shown()).labels);

@@ -41,6 +41,8 @@ const t = vscode.l10n.t;
 
 /** Key of the workspace state that records who muted the microphone. */
 const MUTED = 'agentvoice.mutedBy';
+/** Delay of the status bar and the context keys after a change, so that they do not hold up the panel. */
+const STATUS_AFTER = 100;
 /** Delay after a change before the workspace's names are sent again. */
 const WORDS_AFTER = 1000;
 
@@ -64,7 +66,7 @@ export class Window implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly contextKeys = new Map<string, unknown>();
   private readonly refreshers = new Set<() => void>();
-  private statusPending = false;
+  private statusTimer: ReturnType<typeof setTimeout> | undefined;
   private shownItem = '';
   /** the view of the last change, while the status bar waits for it */
   private shown: View | undefined;
@@ -121,6 +123,7 @@ export class Window implements vscode.Disposable {
     this.subscriptions.push(exported, { dispose: this.conversation.onChange((m) => this.changed(m)) });
     this.watchEditor();
     this.changed(this.conversation.model);
+    this.showStatus();
   }
 
   inChatView(): boolean {
@@ -178,15 +181,11 @@ export class Window implements vscode.Disposable {
     this.refresh();
   }
 
-  /** Shows a change. The panel comes first: VS Code handles messages in order, and context keys re-evaluate its menus. */
+  /** Shows a change. The panel comes first: VS Code handles messages in order, and renders the rest in the same thread. */
   private changed(m: Model): void {
     this.shown = undefined;
-    const first = !this.statusPending;
-    this.statusPending = true;
+    this.statusTimer ??= setTimeout(() => this.showStatus(), STATUS_AFTER);
     this.refreshers.forEach((f) => f());
-    if (first) {
-      queueMicrotask(() => this.showStatus());
-    }
     this.tools.follow(m);
     this.watchScreen(m);
     this.offerHeadless(m);
@@ -196,7 +195,8 @@ export class Window implements vscode.Disposable {
   private showStatus(): void {
     const m = this.conversation.model;
     const item = statusOf(this.view(), t);
-    this.statusPending = false;
+    clearTimeout(this.statusTimer);
+    this.statusTimer = undefined;
     this.showItem(item);
     const active = isActive(m.snapshot);
     this.setContext('agentvoice.active', active || m.starting);
@@ -327,7 +327,7 @@ export class Window implements vscode.Disposable {
 
   private view(): View {
     const now = (): View => present(this.conversation.model, this.surroundings(), t);
-    return this.statusPending ? (this.shown ??= now()) : now();
+    return this.statusTimer !== undefined ? (this.shown ??= now()) : now();
   }
 
   private feed(): Feed {
@@ -455,6 +455,7 @@ export class Window implements vscode.Disposable {
   }
 
   dispose(): void {
+    clearTimeout(this.statusTimer);
     clearTimeout(this.wordsTimer);
     this.stopLockWatch?.();
     this.key.release();

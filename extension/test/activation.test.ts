@@ -66,18 +66,26 @@ test('the first use loads the rest: a command runs, and tells the editor its con
   assert.ok(contexts.includes('agentvoice.active') && contexts.includes('agentvoice.toolPending'));
 });
 
+/** Waits for what is shown a moment later. */
+async function eventually(holds: () => boolean, found: () => string): Promise<void> {
+  for (let i = 0; i < 200 && !holds(); i++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.ok(holds(), found());
+}
+
 test('dead Start button: with a daemon that is not there it says so, and is not stuck', async () => {
   fake.settings.set('agentvoice.daemon.path', '/nowhere/agentvoice-daemon');
   await fake.commands.get('agentvoice.start')?.();
   const status = fake.statusItems[0];
-  assert.match(status?.text ?? '', /\$\(warning\) Not available/);
+  await eventually(() => /\$\(warning\) Not available/.test(status?.text ?? ''), () => String(status?.text));
   assert.deepEqual(status?.accessibilityInformation, {
     label: 'Agent Voice: Not available, Microphone is off, agentvoice.daemon.path does not point to a program.', role: 'button',
   });
   assert.deepEqual(fake.toasts, []);
   const before = fake.executed.length;
   await fake.commands.get('agentvoice.start')?.();
-  assert.ok(fake.executed.length > before, 'the second press did something');
+  await eventually(() => fake.executed.length > before, () => 'the second press did nothing');
 });
 
 test('deactivation ends in order', async () => {
