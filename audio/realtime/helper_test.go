@@ -47,6 +47,17 @@ func (r *recorder) want(t testing.TB, calls ...string) {
 	}
 }
 
+// forget drops the calls so far.
+func (r *recorder) forget() {
+	for {
+		select {
+		case <-r.calls:
+		default:
+			return
+		}
+	}
+}
+
 // none fails if the Handler was called.
 func (r *recorder) none(t *testing.T) {
 	t.Helper()

@@ -166,12 +166,12 @@ var badResponses = map[string]struct {
 	}, "pinned checksum"},
 	"longer": {func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
 		w.Header().Set("Content-Length", fmt.Sprint(len(content)+1))
-		_, _ = w.Write(append(content, 'x'))
+		_, _ = w.Write(slices.Concat(content, []byte("x")))
 		return true
 	}, "bytes instead of"},
 	"longer than it says": {func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
 		w.(http.Flusher).Flush()
-		_, _ = w.Write(append(content, 'x'))
+		_, _ = w.Write(slices.Concat(content, []byte("x")))
 		return true
 	}, "sent more than"},
 	"an error page": {func(w http.ResponseWriter, _ *http.Request, _ int, _ []byte) bool {
