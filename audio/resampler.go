@@ -130,8 +130,8 @@ func (r *Resampler) buildFilter(nyquist float64) {
 	}
 }
 
-// dot returns the inner product, in four independent sums. The race detector leaves it out,
-// since it would take most of the time of the tests; what calls it is checked.
+// dot returns the inner product, in four independent sums. The race detector does not
+// instrument it, which would take most of the time of audio tests; its callers are checked.
 //
 //go:norace
 func dot(a, b []float32) float32 {

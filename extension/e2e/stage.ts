@@ -29,8 +29,8 @@ export class Stage {
     mkdirSync(dir);
     writeFileSync(join(dir, 'script.txt'), script);
     const tap = Tap.install(dir, paths.daemon, ['--headless', '--script', join(dir, 'script.txt')]);
+    await w.closeWindow(); // a window that is open at the change may pass its settings on to the next one
     // A long answer does not pause: settled compares the panel with the daemon's states, and a pause of the voice is none.
-    await w.closeWindow();
     w.server.configure({ ...settings, 'agentvoice.daemon.path': tap.path, 'agentvoice.speech.moreAfterMs': 0, 'workbench.colorTheme': DARK });
     await w.openWindow();
     await w.openPanel();

@@ -67,6 +67,7 @@ export class Window implements vscode.Disposable {
   private readonly contextKeys = new Map<string, unknown>();
   private readonly refreshers = new Set<() => void>();
   private statusTimer: ReturnType<typeof setTimeout> | undefined;
+  /** what the status bar shows, as JSON */
   private shownItem = '';
   /** the view of the last change, while the status bar waits for it */
   private shown: View | undefined;
@@ -208,7 +209,7 @@ export class Window implements vscode.Disposable {
     this.setContext('agentvoice.microphoneElsewhere', m.problem?.code === 'microphoneBusy' || m.problem?.code === 'microphoneTaken');
   }
 
-  /** VS Code renders the item again at each assignment. */
+  /** Updates the status bar only on a change, because VS Code renders the item again at each assignment. */
   private showItem(item: StatusItem): void {
     const shown = JSON.stringify(item);
     if (shown === this.shownItem) {

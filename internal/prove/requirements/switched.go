@@ -16,8 +16,9 @@ import (
 
 // withSwitches writes an overlay that extends the core's with the mutants outside of
 // the core. Each of them is a copy of the function that it changes, and the original
-// calls that copy if its mutant is selected. So one build serves all of them; building
-// each by itself took most of the time. alone are the mutants that are no such copy.
+// calls that copy if its mutant is selected, so that one build serves all of them. The
+// mutants in alone cannot be such copies: they change more or other code, or a function
+// that recovers from a panic, is generic or is an init.
 func (b *bench) withSwitches(core string, w *world) (overlay string, alone map[string]around, err error) {
 	alone = map[string]around{}
 	replaced := struct{ Replace map[string]string }{map[string]string{}}
@@ -183,7 +184,8 @@ func (s *parsedSource) onlyDifference(changed *parsedSource) (key string, ok boo
 	return key, key != "" && s.text[at:] == changed.text[atChanged:]
 }
 
-// piece returns the text of a node; the package clause is at offset 0, position 1.
+// piece returns the text of a node. Positions are those of a file set with one file, which
+// begins at 1.
 func (f function) piece(n ast.Node) string { return f.source[n.Pos()-1 : n.End()-1] }
 
 // copyable reports whether another function can call a copy of this one in its place.
