@@ -98,6 +98,7 @@ func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	if n, took := len(r.times()), time.Since(began); n != 1 || took > 5*time.Second {
 		t.Errorf("asked %d times in %v, want once", n, took)
 	}
+	tk.told("error", func() bool { return len(tk.errors) > 0 }) // after the state
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
 	if len(tk.errors) != 1 || tk.errors[0].Code != protocol.CodeRateLimited {
