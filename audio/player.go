@@ -93,8 +93,11 @@ type PlayerEvent struct {
 	Of      int64 // total samples of Seg; 0 until it ends
 	// At is the position on the device's timeline at which it happened, in samples
 	// rendered since NewPlayer (silence included).
-	At     int64
-	NewGen uint32 // Flushed: the generation that is live now
+	At int64
+	// Rendered is when the frame with At was rendered, or audio for it arrived. It does
+	// not follow from At: a busy machine renders late and in bursts.
+	Rendered time.Time
+	NewGen   uint32 // Flushed: the generation that is live now
 }
 
 // Player is the playback engine between decoded speech and a Sink.

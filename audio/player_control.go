@@ -80,10 +80,6 @@ func (p *Player) Idle() bool {
 // returned. Seq is 0 if nothing of the generation was rendered.
 func (p *Player) Cursor() (SegmentID, int64) { return p.cursor.load() }
 
-// Rendered returns the position on the device's timeline: the samples that Render has
-// returned since NewPlayer, silence included.
-func (p *Player) Rendered() int64 { return p.clock.Load() }
-
 // Close delivers the pending events and stops the notifier. Afterwards Render returns
 // silence. Close must not be called from notify, and is safe to call twice.
 func (p *Player) Close() error {

@@ -1,5 +1,7 @@
 package audio
 
+import "time"
+
 const (
 	// fadeSamples is the length of a fade: 5 ms, so that it completes within the
 	// frame in which a pause takes effect.
@@ -200,7 +202,7 @@ func (p *Player) primed(rec *record) bool {
 func (p *Player) buffered(rec *record, offset int64) PlayerEvent {
 	return PlayerEvent{
 		Kind: Buffered, Seg: rec.id, Samples: p.read.Load() - rec.start, Of: rec.length(),
-		At: p.clock.Load() + offset,
+		At: p.clock.Load() + offset, Rendered: time.Now(),
 	}
 }
 
@@ -258,7 +260,7 @@ func (p *Player) emit(kind PlayerEventKind, n int) {
 		of = p.records[p.tail.Load()%maxSegments].length()
 	}
 	p.events.push(queued{
-		PlayerEvent: PlayerEvent{Kind: kind, Seg: r.seg, Samples: r.samples, Of: of, At: p.clock.Load() + int64(n)},
+		PlayerEvent: PlayerEvent{Kind: kind, Seg: r.seg, Samples: r.samples, Of: of, At: p.clock.Load() + int64(n), Rendered: time.Now()},
 		serial:      r.order.serial,
 	})
 }

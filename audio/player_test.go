@@ -39,6 +39,10 @@ func withRig(t *testing.T, cfg PlayerConfig, test func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t}
 		r.Player = NewPlayer(cfg, func(ev PlayerEvent) {
+			if late := time.Since(ev.Rendered); late != 0 { // the rig's clock stands still while it renders
+				t.Errorf("%v was rendered %v ago", ev.Kind, late)
+			}
+			ev.Rendered = time.Time{}
 			if ev.Kind == Sounded || ev.Kind == Silenced {
 				r.output = append(r.output, ev)
 				return

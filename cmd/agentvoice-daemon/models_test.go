@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -68,23 +69,25 @@ func (c *cutter) Write(p []byte) (int, error) {
 
 // On a terminal, one progress line is rewritten.
 func TestInstallViewOnATerminal(t *testing.T) {
-	var out strings.Builder
-	v := &installView{out: &out, live: true}
-	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 0, Total: 2e6})
-	v.shown, v.from = v.shown.Add(-time.Second), v.from.Add(-2*time.Second)
-	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1e6, Total: 2e6})
-	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1.1e6, Total: 2e6}) // too soon to redraw
-	v.report(models.Event{Event: models.Note, Name: "tone", Message: "trying again"})
-	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 2e6, Total: 2e6})
-	v.report(models.Event{Event: models.Installed, Name: "tone"})
-	lines := strings.Split(strings.ReplaceAll(out.String(), "\r", "\n"), "\n")
-	for i, want := range []string{
-		"", "tone [........................] 0 kB of 2 MB",
-		"tone [############............] 1 MB of 2 MB, 500 kB/s, 2s left", "tone: trying again",
-		"", "tone [########################] 2 MB of 2 MB", "tone installed",
-	} {
-		if i >= len(lines) || !strings.HasPrefix(strings.TrimRight(lines[i], " "), want) {
-			t.Errorf("line %d of %q, want %q", i, lines, want)
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		v := &installView{out: &out, live: true}
+		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 0, Total: 2e6})
+		time.Sleep(2 * time.Second)
+		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1e6, Total: 2e6})
+		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1.1e6, Total: 2e6}) // too soon to redraw
+		v.report(models.Event{Event: models.Note, Name: "tone", Message: "trying again"})
+		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 2e6, Total: 2e6})
+		v.report(models.Event{Event: models.Installed, Name: "tone"})
+		lines := strings.Split(strings.ReplaceAll(out.String(), "\r", "\n"), "\n")
+		for i, want := range []string{
+			"", "tone [........................] 0 kB of 2 MB",
+			"tone [############............] 1 MB of 2 MB, 500 kB/s, 2s left", "tone: trying again",
+			"", "tone [########################] 2 MB of 2 MB", "tone installed",
+		} {
+			if i >= len(lines) || !strings.HasPrefix(strings.TrimRight(lines[i], " "), want) {
+				t.Errorf("line %d of %q, want %q", i, lines, want)
+			}
 		}
-	}
+	})
 }

@@ -1,6 +1,7 @@
 // Activation registers names and nothing else. The rest loads on first use.
 
 import * as vscode from 'vscode';
+import { load } from './panelPage';
 import type { Window } from './window';
 
 /** The commands in the order of package.json; commands missing there are internal to the panel. */
@@ -36,7 +37,12 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     log,
     status,
-    vscode.window.registerWebviewViewProvider('agentvoice.panel', { resolveWebviewView: (view) => opened().fill(view) }, {
+    vscode.window.registerWebviewViewProvider('agentvoice.panel', {
+      resolveWebviewView: (view) => {
+        load(view, context.extensionPath); // VS Code loads the page while this loads the rest
+        opened().connect(view);
+      },
+    }, {
       webviewOptions: { retainContextWhenHidden: true }, // so that the panel shows its state immediately when it reappears
     }),
     ...COMMANDS.map((name) => vscode.commands.registerCommand(`agentvoice.${name}`, (...args: unknown[]) => opened().run(name, args))),

@@ -1,7 +1,5 @@
-// The view in the side bar: provides the page's frame, sends it views as the model changes, and forwards the
-// user's actions.
+// The view in the side bar: sends its page views as the model changes, and forwards the user's actions.
 
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { FromPage, ToPage } from './panelwire';
 import type { ShownLine, View } from './view';
@@ -21,6 +19,12 @@ export interface Feed {
   /** An action of the user on the page. */
   received(message: Exclude<FromPage, { type: 'ready' }>): void;
 }
+
+/**
+ * The time, in milliseconds, within which the messages about a transition arrive. Sent one by one they make the page
+ * paint a frame for each, and the label waits for the earlier frames.
+ */
+const TOGETHER = 5;
 
 /** Page sends a page what it does not have yet. */
 export class Page {
@@ -43,14 +47,14 @@ export class Page {
     this.flush();
   }
 
-  /** Something changed. Changes caused by one message of the daemon are sent together. */
+  /** Something changed. The daemon's messages about one transition are shown together. */
   changed(): void {
     if (this.ready && !this.scheduled) {
       this.scheduled = true;
-      queueMicrotask(() => {
+      setTimeout(() => {
         this.scheduled = false;
         this.flush();
-      });
+      }, TOGETHER);
     }
   }
 
@@ -77,36 +81,11 @@ export class Page {
   }
 }
 
-/** Content security policy: only the page's own style and script. */
-export function html(nonce: string, source: string, script: string, style: string, title: string): string {
-  const policy = [
-    "default-src 'none'",
-    `style-src ${source}`,
-    `script-src 'nonce-${nonce}'`,
-  ].join('; ');
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title.replace(/[<&]/g, '')}</title>
-<link rel="stylesheet" href="${style}">
-</head>
-<body>
-<script nonce="${nonce}" src="${script}"></script>
-</body>
-</html>
-`;
-}
-
-/** Fills a view with the panel's page; the result disposes of it. */
-export function fill(view: vscode.WebviewView, extensionUri: vscode.Uri, feed: Feed): vscode.Disposable {
+/** Connects the panel's page in a view with the feed; the result disconnects it. */
+export function connect(view: vscode.WebviewView, feed: Feed): vscode.Disposable {
   const { webview } = view;
-  const dist = vscode.Uri.joinPath(extensionUri, 'dist');
-  webview.options = { enableScripts: true, localResourceRoots: [dist] };
   const page = new Page((message) => void webview.postMessage(message), feed);
-  const parts: vscode.Disposable[] = [
+  return vscode.Disposable.from(
     webview.onDidReceiveMessage((message: FromPage) => {
       if (message.type === 'ready') {
         page.loaded();
@@ -116,13 +95,5 @@ export function fill(view: vscode.WebviewView, extensionUri: vscode.Uri, feed: F
     }),
     { dispose: feed.onChange(() => page.changed()) },
     { dispose: feed.onLevel((input, output) => view.visible && page.level(input, output)) },
-  ];
-  webview.html = html(
-    randomBytes(16).toString('base64'),
-    webview.cspSource,
-    webview.asWebviewUri(vscode.Uri.joinPath(dist, 'panel.js')).toString(),
-    webview.asWebviewUri(vscode.Uri.joinPath(dist, 'panel.css')).toString(),
-    'Agent Voice',
   );
-  return vscode.Disposable.from(...parts);
 }

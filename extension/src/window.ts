@@ -22,7 +22,7 @@ import { nameOf } from './devices';
 import { HoldKey } from './holdKey';
 import type { Command } from './extension';
 import { type Model, isActive, mayHear } from './model';
-import { type Feed, fill } from './panel';
+import { type Feed, connect } from './panel';
 import type { FromPage } from './panelwire';
 import { type Device, MUTE_REASONS } from './protocol.gen';
 import { hears } from './providers';
@@ -321,8 +321,8 @@ export class Window implements vscode.Disposable {
 
   // ---- the panel
 
-  fill(view: vscode.WebviewView): void {
-    const parts = fill(view, this.extension.extensionUri, this.feed());
+  connect(view: vscode.WebviewView): void {
+    const parts = connect(view, this.feed());
     view.onDidDispose(() => parts.dispose());
   }
 

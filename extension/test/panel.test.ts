@@ -1,7 +1,7 @@
 // What the panel's page receives, and what it may load.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { START, type Model, reduce } from '../src/model';
 import type { Line } from '../src/transcript';
 import type { ToPage } from '../src/panelwire';
@@ -11,7 +11,8 @@ import { present, shownLines } from '../src/view';
 import { install } from './fakeVscode';
 
 install();
-const { Page, html } = require('../src/panel') as typeof import('../src/panel');
+const { Page } = require('../src/panel') as typeof import('../src/panel');
+const { html } = require('../src/panelPage') as typeof import('../src/panelPage');
 
 const around = { provider: 'local', model: '', microphone: '', speaker: '', context: [], trusted: true };
 
@@ -43,12 +44,14 @@ class Recorder {
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+/** The time within which changes are sent together has passed. */
+const turn = (): void => mock.timers.tick(5);
+mock.timers.enable({ apis: ['setTimeout'] });
 
-test('a page is sent nothing before it is there, then all, and all again when it was loaded again', async () => {
+test('a page is sent nothing before it is there, then all, and all again when it was loaded again', () => {
   const r = new Recorder();
   r.say('turn-1', 'one');
-  await turn();
+  turn();
   assert.equal(r.sent.length, 0);
   r.page.loaded();
   assert.deepEqual(r.sent.map((m) => m.type), ['init', 'view']);
@@ -56,48 +59,50 @@ test('a page is sent nothing before it is there, then all, and all again when it
   assert.deepEqual(r.views().map((v) => v.lines.map((l) => l.text)), [['one'], ['one']]);
 });
 
-test('what changes at once is sent at once, only what changed, and nothing where nothing did', async () => {
+test('the changes of 5 ms are sent together, only what changed, and nothing where nothing did', () => {
   const r = new Recorder();
   r.page.loaded();
   r.say('turn-1', 'one');
   r.say('turn-2', 'two', false);
+  mock.timers.tick(4);
   r.say('turn-2', 'two and', false);
-  await turn();
+  assert.equal(r.views().length, 1);
+  mock.timers.tick(1);
   assert.deepEqual(r.views().slice(1).map((v) => v.lines.map((l) => l.text)), [['one', 'two and']]);
   r.say('turn-2', 'two and three');
-  await turn();
+  turn();
   assert.deepEqual(r.views().at(-1)?.lines.map((l) => l.text), ['two and three']);
   const before = r.sent.length;
   r.page.changed();
-  await turn();
+  turn();
   assert.equal(r.sent.length, before);
 });
 
-test('lines that are gone are named by what is left', async () => {
+test('lines that are gone are named by what is left', () => {
   const r = new Recorder();
   r.page.loaded();
   r.say('turn-1', 'one');
   r.say('turn-2', 'two', false);
-  await turn();
+  turn();
   r.model = reduce(r.model, { is: 'clear' });
   r.page.changed();
-  await turn();
+  turn();
   const last = r.views().at(-1);
   assert.deepEqual([last?.lines, last?.keep], [[], [r.model.lines[0]?.id]]);
 });
 
-test('lines that come back between others are sent with the order of all', async () => {
+test('lines that come back between others are sent with the order of all', () => {
   const r = new Recorder();
   r.page.loaded();
   r.say('turn-1', 'one');
-  await turn();
+  turn();
   const { lines, clearedSeq } = r.model;
   r.model = reduce(r.model, { is: 'clear' });
   r.say('turn-2', 'two');
-  await turn();
+  turn();
   r.model = reduce(r.model, { is: 'restored', lines, clearedSeq });
   r.page.changed();
-  await turn();
+  turn();
   const last = r.views().at(-1);
   assert.deepEqual([last?.lines.map((l) => l.text), last?.keep], [['one'], r.model.lines.map((l) => l.id)]);
 });
@@ -109,10 +114,8 @@ test('a line that does not change is the same value, however often it is asked f
 });
 
 test('the page runs its own script and nothing else', () => {
-  const page = html('NONCE', 'https://source', 'https://source/panel.js', 'https://source/panel.css', 'Agent <b> Voice');
+  const page = html('NONCE', 'run("<!--")', 'body { margin: 0 }');
   const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
-  assert.equal(policy, "default-src 'none'; style-src https://source; script-src 'nonce-NONCE'");
-  assert.equal([...page.matchAll(/<script/g)].length, 1);
-  assert.match(page, /<script nonce="NONCE" src="https:\/\/source\/panel\.js"><\/script>/);
-  assert.doesNotMatch(page, /<b>/);
+  assert.equal(policy, "default-src 'none'; style-src 'nonce-NONCE'; script-src 'nonce-NONCE'");
+  assert.deepEqual(page.match(/<(?:script|style|link)\b[^>]*>[^<]*/g), ['<style nonce="NONCE">body { margin: 0 }', '<script nonce="NONCE">run("\\x3C!--")']);
 });

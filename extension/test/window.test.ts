@@ -2,7 +2,7 @@
 // screen is locked, and after a reload.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -23,13 +23,17 @@ bus(true);
 chmodSync(join(dir, 'gdbus'), 0o755);
 process.env['PATH'] = dir + delimiter + (process.env['PATH'] ?? '');
 writeFileSync(join(dir, 'script.txt'), '');
+mkdirSync(join(dir, 'dist'));
+for (const name of ['panel.js', 'panel.css']) {
+  writeFileSync(join(dir, 'dist', name), '');
+}
 
 const remembered = new Map<string, unknown>();
 const memento = { get: (key: string) => remembered.get(key), update: (key: string, value: unknown) => Promise.resolve(void remembered.set(key, value)) };
 const context = () => ({
   subscriptions: [] as { dispose(): void }[],
   extensionUri: { path: root },
-  extensionPath: root,
+  extensionPath: dir,
   extension: { id: 'agentvoice.agent-voice', packageJSON: {} },
   globalStorageUri: { path: '/user/User/globalStorage/agentvoice.agent-voice' },
   languageModelAccessInformation: { canSendRequest: () => true, onDidChange: () => ({ dispose: () => undefined }) },
@@ -98,8 +102,6 @@ function openPanel(): { send(message: unknown): void; until(holds: (view: Shown)
     visible: true,
     onDidDispose: () => ({ dispose: () => undefined }),
     webview: {
-      cspSource: 'self',
-      asWebviewUri: (uri: unknown) => uri,
       postMessage: ({ view }: { view?: Shown }) => {
         last = view ?? last;
         fake.executed.push(['postMessage', view?.state]);
@@ -137,8 +139,8 @@ test('each state reaches the panel before the context keys, which re-evaluate me
   const begin = shown.indexOf('active true');
   const end = shown.indexOf('active false');
   assert.ok(begin > 0 && end > begin, shown.join(', '));
-  assert.equal(shown[begin - 1], 'panel idle', shown.join(', ')); // starting
-  assert.ok(shown.lastIndexOf('panel terminating') < end, shown.join(', '));
+  assert.match(shown[begin - 1] ?? '', /^panel/, shown.join(', '));
+  assert.equal(shown[end - 1], 'panel idle', shown.join(', '));
   await extension.deactivate();
 });
 

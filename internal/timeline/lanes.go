@@ -322,7 +322,7 @@ func (v view) requests() []item {
 }
 
 var replyLegend = []legend{
-	{"endpointing", "endpointing"}, {"recognition", "recognition"}, {"sign", "first response of Copilot"},
+	{"endpointing", "endpointing"}, {"recognition", "recognition"}, {"sign", "first response"},
 	{"first", "first segment"}, {"synthesis", "synthesis and transport"},
 }
 

@@ -78,11 +78,11 @@ type Stage struct {
 // Stages lists the latencies of an answer in order. All but the last are parts of the
 // last.
 var Stages = []Stage{
-	{"Endpointing", "end of speech to vad.end", func(t Turn) Latency { return t.Endpointing }},
-	{"Recognition", "vad.end to stt.final", func(t Turn) Latency { return t.Recognition }},
-	{"First response", "stt.final to the first copilot.delta", func(t Turn) Latency { return t.FirstSign }},
-	{"First segment", "first copilot.delta to the first segment", func(t Turn) Latency { return t.FirstSegment }},
-	{"Synthesis", "Speak to tts.bufferReady, transport included", func(t Turn) Latency { return t.Synthesis }},
+	{"Endpointing", "end of speech to the end of the turn", func(t Turn) Latency { return t.Endpointing }},
+	{"Recognition", "end of the turn to the final text", func(t Turn) Latency { return t.Recognition }},
+	{"First response", "final text to the first words of the answer", func(t Turn) Latency { return t.FirstSign }},
+	{"First segment", "first words of the answer to the first segment that can be spoken", func(t Turn) Latency { return t.FirstSegment }},
+	{"Synthesis", "that segment to its first audio in the player, transport included", func(t Turn) Latency { return t.Synthesis }},
 	{"Reply", "end of speech to first audio, total", func(t Turn) Latency { return t.FirstAudio }},
 }
 
@@ -108,6 +108,10 @@ type Stat struct {
 	N        int
 	P50, P95 time.Duration
 }
+
+// Enough reports whether there are enough values for P95: of fewer than 20, it is only
+// their maximum.
+func (s Stat) Enough() bool { return s.N >= 20 }
 
 // Summarise summarizes one latency over the turns.
 func Summarise(turns []Turn, of func(Turn) Latency) Stat {

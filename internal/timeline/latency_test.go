@@ -93,6 +93,14 @@ func TestSummarise(t *testing.T) {
 	if want := (Stat{N: 20, P50: 10 * time.Second, P95: 19 * time.Second}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	for _, c := range []struct {
+		turns []Turn
+		p95   bool
+	}{{turns, true}, {turns[2:], false}} { // 20 and 19 values
+		if p95 := len(sums(c.turns)) == 2; p95 != c.p95 {
+			t.Errorf("the table of %d turns has a 95th percentile: %v", len(c.turns), p95)
+		}
+	}
 	if got := Summarise(nil, Stages[0].Of); got != (Stat{}) {
 		t.Errorf("without turns: %+v", got)
 	}
@@ -128,7 +136,7 @@ func TestFailedTurn(t *testing.T) {
 		t.Errorf("the repeated turn has %+v", again)
 	}
 	page := render(t, j, Options{})
-	for _, want := range []string{"mark notice", "segment notice", "Copilot unavailable"} {
+	for _, want := range []string{"mark notice", "segment notice", "Assistant unavailable"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -227,7 +235,7 @@ func TestInterruptionInDoubt(t *testing.T) {
 	if turns[1].Interruption != nil || turns[1].Retracted != nil {
 		t.Errorf("the turn after it has %+v", turns[1])
 	}
-	if got := Summarise(turns, InterruptionStages[2].Of); got.N != 1 || got.P95 != onsetDelay+250*ms {
+	if got := Summarise(turns, InterruptionStages[2].Of); got.N != 1 || got.P50 != onsetDelay+250*ms {
 		t.Errorf("the summary is %+v", got)
 	}
 	page := render(t, j, Options{})

@@ -128,7 +128,7 @@ func newPage(j *journal.Journal, o Options) page {
 		{Name: "State", Class: "states", Items: v.states()},
 		{Name: "You", Class: "you", Hint: "−60 to 0 dBFS", Items: v.utterances(), Levels: v.areas(func(l level) float64 { return l.User })},
 		{Name: "Assistant", Class: "assistant", Hint: "−60 to 0 dBFS", Items: v.segments(), Levels: v.areas(func(l level) float64 { return l.Assistant })},
-		{Name: "Copilot", Class: "copilot", Items: v.requests()},
+		{Name: "Requests", Class: "requests", Items: v.requests()},
 		{Name: "Reply time", Class: "reply", Items: v.replies(turns)},
 		{Name: "Events", Class: "events", Items: v.events()},
 	}
@@ -167,7 +167,10 @@ func tiles(r *record, turns []Turn, o Options) []tile {
 		{Name: "Interruptions", Value: fmt.Sprint(r.count(cutOff))},
 	}
 	if reply.N > 0 {
-		list[2].Value, list[2].Note = short(reply.P50), fmt.Sprintf("after end of speech (median; p95 %s)", short(reply.P95))
+		list[2].Value, list[2].Note = short(reply.P50), "after end of speech (median)"
+		if reply.Enough() {
+			list[2].Note = fmt.Sprintf("after end of speech (median; p95 %s)", short(reply.P95))
+		}
 	}
 	if silent.N > 0 {
 		list[3].Note = fmt.Sprintf("silent %s after onset (median)", short(silent.P50))
@@ -259,14 +262,17 @@ func (v view) row(t Turn) row {
 	return out
 }
 
-// sums returns the summary rows of the table of turns.
+// sums returns the summary rows of the table of turns: the medians and, where one
+// latency has enough values, the 95th percentiles.
 func sums(turns []Turn) []row {
-	rows := []row{{ID: "p50"}, {ID: "p95"}}
+	rows := []row{{ID: "median"}, {ID: "p95"}}
+	enough := false
 	add := func(s Stage, cells func(*row) *[]string) {
 		stat := Summarise(turns, s.Of)
-		for i, d := range []time.Duration{stat.P50, stat.P95} {
+		enough = enough || stat.Enough()
+		for i, l := range []Latency{{stat.P50, stat.N > 0}, {stat.P95, stat.Enough()}} {
 			c := cells(&rows[i])
-			*c = append(*c, Latency{d, stat.N > 0}.String())
+			*c = append(*c, l.String())
 		}
 	}
 	for _, s := range Stages {
@@ -274,6 +280,9 @@ func sums(turns []Turn) []row {
 	}
 	for _, s := range InterruptionStages {
 		add(s, func(r *row) *[]string { return &r.Interruptions })
+	}
+	if !enough {
+		rows = rows[:1]
 	}
 	return rows
 }

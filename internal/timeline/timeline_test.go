@@ -91,7 +91,7 @@ func TestTrouble(t *testing.T) {
 	page := render(t, trouble(t), Options{})
 	for _, want := range []string{
 		"mark suspended", "why: session.renewal (user)", "s-Suspended", "s-Faulted", "mark fault", "Device unavailable",
-		"Copilot unavailable", "utterance typed", "no words", "class=\"i gap\"", "were lost at 0:4",
+		"Assistant unavailable", "utterance typed", "no words", "class=\"i gap\"", "were lost at 0:4",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

@@ -46,7 +46,8 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// humanise converts a camel case name to words: copilotTimeout becomes Copilot timeout.
+// humanise converts a camel case name to words. Copilot in it means whichever assistant
+// answers: waitingForCopilot becomes "waiting for the assistant".
 func humanise(name string) string {
 	var b strings.Builder
 	for i, c := range name {
@@ -55,7 +56,7 @@ func humanise(name string) string {
 		}
 		b.WriteRune(unicode.ToLower(c))
 	}
-	return strings.ReplaceAll(b.String(), "copilot", "Copilot")
+	return strings.NewReplacer("for copilot", "for the assistant", "copilot", "assistant").Replace(b.String())
 }
 
 // stateName returns a phase's display name.

@@ -71,6 +71,12 @@ test('what is in the package does not tell where it was built', () => {
   assert.deepEqual(['scripts', 'dependencies', 'devDependencies'].filter((key) => key in manifest), []);
 });
 
+test('the script and the style can stand in the page', () => {
+  for (const [name, what] of [['panel.js', /<\/script/i], ['panel.css', /<\/style|url\(/i]] as const) {
+    assert.equal(what.test(readFileSync(join(stage, 'dist', name), 'utf8')), false, name);
+  }
+});
+
 test('the daemon of the package is taken by the extension of the package', async () => {
   const version = await check({ path: join(bin, executable), chosen: false }, english);
   assert.equal(version.platform, platform());

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -250,7 +251,7 @@ func (v *voice) played(e audio.PlayerEvent) {
 // output reports where the player's output fell silent or has audio again. A frame is
 // in the output from the moment it is rendered.
 func (v *voice) output(e audio.PlayerEvent) {
-	ago := audio.Duration(v.player.Rendered() - audio.FrameSamples - e.At)
+	ago := time.Duration(float64(time.Since(e.Rendered))*v.w.cfg.Speed) - audio.Duration(e.At%audio.FrameSamples)
 	v.w.port.Output(daemon.Output{Silent: e.Kind == audio.Silenced, Pos: e.At, Ago: ago})
 }
 

@@ -3,6 +3,7 @@ package live
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -112,4 +113,21 @@ func TestMismatchIsAWarningOnceAConversation(t *testing.T) {
 	if !slices.Equal(warned, []protocol.ErrorCode{protocol.CodeSpeechMismatch, protocol.CodeSpeechMismatch}) {
 		t.Errorf("the user is told %v", warned)
 	}
+}
+
+// TestOutputIsTimedByItsFrame: a busy machine renders frames late and in bursts, and
+// reports them later still. The output fell silent when its last frame was rendered.
+func TestOutputIsTimedByItsFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []daemon.Output
+		w := &World{cfg: Config{Speed: 2}, port: daemon.Port{Output: func(o daemon.Output) { got = append(got, o) }}}
+		v := &voice{w: w}
+		const at = 7*audio.FrameSamples + 96 // 2 ms into a frame
+		rendered := time.Now()
+		time.Sleep(15 * time.Millisecond) // 30 ms of a conversation at double speed
+		v.output(audio.PlayerEvent{Kind: audio.Silenced, At: at, Rendered: rendered})
+		if want := []daemon.Output{{Silent: true, Pos: at, Ago: 28 * time.Millisecond}}; !slices.Equal(got, want) {
+			t.Errorf("output %v, want %v", got, want)
+		}
+	})
 }
