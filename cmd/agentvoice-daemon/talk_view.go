@@ -254,10 +254,6 @@ func answerRows(text string) (rows []string) {
 // line prints a line above the status line. at is the conversation time, zero to omit it.
 func (v *talkView) line(at time.Time, text string) {
 	v.showHeld()
-	erase := ""
-	if v.live {
-		erase = "\r\x1b[K"
-	}
 	when := "          "
 	if !at.IsZero() {
 		when = v.stamp(at)
@@ -266,7 +262,7 @@ func (v *talkView) line(at time.Time, text string) {
 		if i > 0 {
 			when = strings.Repeat(" ", margin-2)
 		}
-		fmt.Fprintf(v.out, "%s%s  %s\n", erase, when, row)
+		fmt.Fprintf(v.out, "%s%s  %s\n", v.erase(), when, row)
 	}
 	v.status()
 }
@@ -302,10 +298,18 @@ func wrap(text string, width int) (rows []string) {
 	return append(rows, text)
 }
 
+// erase returns what erases the status line.
+func (v *talkView) erase() string {
+	if v.live {
+		return "\r\x1b[K"
+	}
+	return ""
+}
+
 // status draws the status line: state, levels and partial transcript.
 func (v *talkView) status() {
 	if v.live && !v.over {
-		fmt.Fprintf(v.out, "\r\x1b[K%-24s mic %s  voice %s  %s", v.state, bar(v.input), bar(v.output), tail(v.partial, 40))
+		fmt.Fprintf(v.out, "%s%-24s mic %s  voice %s  %s", v.erase(), v.state, bar(v.input), bar(v.output), tail(v.partial, 40))
 	}
 }
 
@@ -342,7 +346,7 @@ func (v *talkView) finish() error {
 	if v.unanswered > 0 {
 		failed = fmt.Sprintf(", %d failed", v.unanswered)
 	}
-	fmt.Fprintf(v.out, "%s, %d interrupted%s\n", plural(v.turns, "turn"), v.cut, failed)
+	fmt.Fprintf(v.out, "%s%s, %d interrupted%s\n", v.erase(), plural(v.turns, "turn"), v.cut, failed)
 	if v.unanswered > 0 && v.unanswered == v.turns {
 		return fmt.Errorf("no question was answered: %s", strings.TrimSuffix(v.reason, "."))
 	}

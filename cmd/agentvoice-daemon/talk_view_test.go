@@ -164,3 +164,16 @@ func TestFailedTurnsInTheView(t *testing.T) {
 		}
 	}
 }
+
+// The summary replaces the status line.
+func TestSummaryHasItsOwnLine(t *testing.T) {
+	var out strings.Builder
+	v := &talkView{out: &out, live: true, idle: make(chan struct{}), stamp: func(time.Time) string { return "" }}
+	v.notify("", protocol.StateParams{State: protocol.StateIdle, Label: "Ready"})
+	if err := v.finish(); err != nil {
+		t.Error(err)
+	}
+	if _, last, _ := strings.Cut(out.String(), "mic"); !strings.Contains(last, "\r\x1b[K0 turns, 0 interrupted\n") {
+		t.Errorf("the terminal shows %q", out.String())
+	}
+}
