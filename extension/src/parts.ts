@@ -1,5 +1,5 @@
 // The transcript in chronological order. The daemon sends an answer as one text, however many tools it
-// called; this splits it where each call happened.
+// called; this splits it where each call, and what the user said to it, happened.
 
 import type { Line } from './transcript';
 

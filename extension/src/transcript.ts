@@ -25,7 +25,7 @@ export interface Line {
   readonly failed?: ErrorCode;
   /** of a tool call */
   readonly call?: Call;
-  /** of a tool call: the answer that requested it, and the length of its text at that time, in UTF-16 units */
+  /** of a tool call, and of what the user says before the answer goes on: the answer, and the length of its text at that time, in UTF-16 units */
   readonly within?: { readonly line: number; readonly at: number };
   /** when it first appeared, in milliseconds since the epoch */
   readonly at: number;
@@ -165,7 +165,13 @@ export function addWords<T extends Transcript>(m: T, p: TranscriptParams, at: nu
   if (known >= 0) {
     return m; // the end of an answer whose turn already ended
   }
-  return append(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at, ...recognised(p) });
+  return append(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at, ...recognised(p), ...(p.role === 'user' ? beside(m) : {}) });
+}
+
+/** The place of the last line in an answer that has not gone on since. */
+function beside({ lines }: Transcript): Pick<Line, 'within'> {
+  const within = lines.at(-1)?.within;
+  return within !== undefined && lines.find((l) => l.id === within.line)?.text.length === within.at ? { within } : {};
 }
 
 function recognised({ heard }: { readonly heard?: string }): { recognised?: string } {

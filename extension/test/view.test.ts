@@ -243,6 +243,15 @@ test('an answer that goes on after a tool is shown below the tool, in the order 
   assert.deepEqual(more.map((l, i) => l === lines[i]), [true, true, true, true, true, false], 'only the part that grew is sent again');
 });
 
+test('what the user says while a tool waits stands between it and the rest of the answer', () => {
+  const said = (m: Model, text: string, final: boolean): Model => reduce(m, { is: 'transcript', at: 0, params: { turnId: 'u', role: 'user', text, final, seq: 7 } });
+  const more = (m: Model, text: string): Model => reduce(m, { is: 'transcript', at: 0, params: { turnId: 't', role: 'assistant', text, final: false, seq: 8 } });
+  const asked = acting({ text: 'I look.' }, { call: 'a' });
+  const allowed = said(said(asked, 'yes', false), 'yes please', true);
+  assert.deepEqual(texts(shownLines(english)(more(allowed, 'I look.\n\nDone.').lines)), ['I look.', 'a', 'yes please', 'Done.']);
+  assert.deepEqual(texts(shownLines(english)(said(more(asked, 'I look.\n\nDone.'), 'thanks', true).lines)), ['I look.', 'a', 'Done.', 'thanks']);
+});
+
 test('a tool that is called before the first word, or after the last, divides nothing', () => {
   assert.deepEqual(texts(shownLines(english)(acting({ call: 'a' }, { text: 'Done.' }).lines)), ['a', 'Done.']);
   assert.deepEqual(texts(shownLines(english)(acting({ text: 'I look.' }, { call: 'a' }).lines)), ['I look.', 'a']);
