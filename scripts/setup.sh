@@ -24,9 +24,10 @@ packages=(
   flite1-dev # synthesis
   pocketsphinx-testdata # recorded human speech for `make run` and the tests
 )
-# A sound server without a sound card, a second family of voices, and the model checker for the
-# second model. Installed only for tests: on a desktop, PulseAudio would displace PipeWire.
-test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng spin)
+# A sound server without a sound card, a second family of voices, the model checker for the second
+# model, and programs that a small system lacks (kill and ps; archives of models). Installed only
+# for tests: on a desktop, PulseAudio would displace PipeWire.
+test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng spin procps bzip2)
 vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
 # A browser with fonts, a writer of moving pictures, and the build tools for code-server's native modules.
 e2e_packages=(chromium webp flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
