@@ -102,7 +102,7 @@ type questionWords struct {
 	run, runs   string // the programs of a command, listed or counted
 	overwrite   string
 	unknown     string // the effect of a command is not fully known
-	screen      string // the call contains more than is spoken
+	panel       string // the call contains more than is spoken
 	shown       string // the editor shows the change, which can be read aloud
 	answer      string // how to answer
 	named       string // how to answer if it may be irreversible
@@ -117,7 +117,7 @@ var questions = map[protocol.Locale]questionWords{
 	protocol.English: {
 		with: "May I use the tool %[1]s on %[2]s?", alone: "May I use the tool %[1]s?",
 		run: " It would run %s.", runs: " It would run %d programs: %s.", overwrite: " It would overwrite %s.",
-		unknown: " I can’t tell everything it would do.", screen: " The screen shows the whole call.",
+		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.",
 		shown:  " The editor shows the change; to hear the first one, say read it.",
 		answer: " Please say yes or no.",
 		named:  " It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no.",
@@ -127,7 +127,7 @@ var questions = map[protocol.Locale]questionWords{
 	protocol.German: {
 		with: "Darf ich das Werkzeug %[1]s für %[2]s benutzen?", alone: "Darf ich das Werkzeug %[1]s benutzen?",
 		run: " Es würde %s ausführen.", runs: " Es würde %d Programme ausführen: %s.", overwrite: " Es würde %s überschreiben.",
-		unknown: " Ich kann nicht erkennen, was es alles täte.", screen: " Der Bildschirm zeigt den ganzen Aufruf.",
+		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.",
 		shown:  " Der Editor zeigt die Änderung; um die erste zu hören, sagen Sie: lies es vor.",
 		answer: " Bitte sagen Sie ja oder nein.",
 		named:  " Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein.",
@@ -137,7 +137,7 @@ var questions = map[protocol.Locale]questionWords{
 	protocol.Japanese: {
 		with: "ツール %[1]s を %[2]s に使ってもよろしいですか。", alone: "ツール %[1]s を使ってもよろしいですか。",
 		run: "%s を実行します。", runs: "%d 個のプログラムを実行します: %s。", overwrite: "%s を上書きします。",
-		unknown: "何をするのかすべては判断できません。", screen: "呼び出しの全体は画面に表示されています。",
+		unknown: "何をするのかすべては判断できません。", panel: "呼び出しの全体はパネルに表示されています。",
 		shown:  "変更はエディターに表示されています。読んで、と言うと最初の変更を読み上げます。",
 		answer: "「はい」か「いいえ」でお答えください。",
 		named:  "元に戻せないかもしれません。許可する場合は「はい、%s」、しない場合は「いいえ」と言ってください。",
@@ -202,7 +202,7 @@ func (d *Daemon) question(id uint64) string {
 	case shown:
 		q += words.shown
 	case p.more && (own == "" || len(p.commands) > 0):
-		q += words.screen
+		q += words.panel
 	}
 	q += d.asksAgain(call.ToolCall)
 	switch {

@@ -22,7 +22,7 @@ func TestToolAllowedByVoice(t *testing.T) {
 	`)
 	c.initializeAndListen(withTools)
 	_, asked := c.ask("delete_file", object{"filePath": "/tmp/old.txt"}, nil)
-	const question = "May I use the tool delete file on old.txt? The screen shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."
+	const question = "May I use the tool delete file on old.txt? The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."
 	if !asked.Destructive || asked.Question != question {
 		t.Errorf("the question is %+v", asked)
 	}
