@@ -101,7 +101,7 @@ test-begin: deps-test build $(TOOL)/testsum
 
 # Everything except what test-slow and test-core run without the race detector. The longest
 # packages come first, or the last one runs alone at the end; they mostly wait, so a third runs
-# beside them. The race detector lets each process, and each daemon of a test, sleep for a second
+# beside them. The race detector makes each process, so each daemon of a test, sleep for a second
 # at its end; a tenth is enough for late races.
 test-race: export GORACE := atexit_sleep_ms=100
 test-race: $(TOOL)/testsum

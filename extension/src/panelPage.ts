@@ -1,5 +1,5 @@
-// The page of the view in the side bar. It holds its script and its style, because VS Code fetches each file of a
-// webview through the extension host, which delays the first label.
+// The page of the view in the side bar. It holds its script and its style: VS Code would fetch each of them through
+// the window, which delays the first label.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
