@@ -14,8 +14,8 @@ BENCHTIME     ?= 300ms
 
 # Packages that compile and pass their tests without a C compiler or libraries.
 CORE := ./csm/... ./session/... ./internal/contract ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio ./audio/localrealtime/machine ./internal/prove/behaviour
-# Those of them that share nothing between goroutines, so that the race detector has nothing to find.
-PURE := internal/contract csm csm/connection csm/csmtest csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
+# Those of them that start no goroutine, so that the race detector has nothing to find.
+PURE := internal/contract csm csm/connection csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
 
 GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
