@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -72,7 +71,6 @@ func connect(t *testing.T, respond respond) *wire {
 			_, _ = w.adapter.HandleToolCall(*r.Params)
 		}
 	})
-	var wg sync.WaitGroup
 	onClient := handler(func(ctx context.Context, c *jsonrpc2.Conn, r *jsonrpc2.Request) {
 		switch r.Method {
 		case "$/cancelRequest":
@@ -82,7 +80,7 @@ func connect(t *testing.T, respond respond) *wire {
 		case "copilot/send", "copilot/invokeTool":
 			var p struct{ RequestID string }
 			_ = json.Unmarshal(*r.Params, &p)
-			wg.Go(func() {
+			go func() {
 				result, err := respond(*r.Params, func(seq int, text string) {
 					_ = c.Notify(ctx, "copilot/delta", map[string]any{"requestId": p.RequestID, "seq": seq, "text": text})
 				})
@@ -92,7 +90,7 @@ func connect(t *testing.T, respond respond) *wire {
 				} else if err == nil {
 					_ = c.Reply(ctx, r.ID, result)
 				}
-			})
+			}()
 		}
 	})
 	w.daemon = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(a, jsonrpc2.VSCodeObjectCodec{}), onDaemon)
@@ -100,7 +98,6 @@ func connect(t *testing.T, respond respond) *wire {
 	t.Cleanup(func() {
 		_ = w.daemon.Close()
 		_ = w.client.Close()
-		wg.Wait()
 		<-w.daemon.DisconnectNotify()
 		<-w.client.DisconnectNotify()
 	})
