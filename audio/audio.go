@@ -55,6 +55,22 @@ type Sink interface {
 	Close() error
 }
 
+// Rester is a Sink that can play silence by itself. Calling Go from a device's thread
+// wakes its runtime a hundred times a second, which costs more than listening does. All
+// methods are safe for concurrent use, and no-ops while nothing runs the sink.
+type Rester interface {
+	// Rest makes the device play silence without render. It returns when no render
+	// is in progress.
+	Rest()
+	// Wake ends a rest with the next frame. The device first calls render for each
+	// frame of the rest that Rested has not returned, and discards the audio.
+	Wake()
+	// Rested returns how many frames the device has played at rest since the last
+	// call. The caller renders as many, so that the count of rendered frames stays
+	// true. It returns 0 after Wake.
+	Rested() int
+}
+
 // DeviceError says which device failed, how, and what to do about it.
 type DeviceError struct {
 	Code   string // deviceUnavailable, deviceLost, microphoneDenied or audioFailed

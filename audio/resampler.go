@@ -25,6 +25,7 @@ type Resampler struct {
 
 	buf     []float32 // pending input, then free space
 	n       int       // filled part of buf
+	sound   int       // end of the last sample of buf that is not 0
 	at      int       // start in buf of the next output's filter
 	phase   int
 	in, out int64
@@ -50,7 +51,7 @@ func NewResampler(from, to int) (*Resampler, error) {
 // Reset discards all state.
 func (r *Resampler) Reset() {
 	clear(r.buf)
-	r.n, r.at, r.phase, r.in, r.out = r.half-1, 0, 0, 0, 0
+	r.n, r.sound, r.at, r.phase, r.in, r.out = r.half-1, 0, 0, 0, 0, 0
 }
 
 // Process resamples src and appends the available output to dst. It does not
@@ -64,6 +65,9 @@ func (r *Resampler) Process(dst, src []int16) []int16 {
 		n := min(len(src), len(r.buf)-r.n)
 		for i, s := range src[:n] {
 			r.buf[r.n+i] = float32(s)
+			if s != 0 {
+				r.sound = r.n + i + 1
+			}
 		}
 		r.n += n
 		src = src[n:]
@@ -91,7 +95,11 @@ func (r *Resampler) Flush(dst []int16) []int16 {
 func (r *Resampler) drain(dst []int16, total int64) []int16 {
 	taps := 2 * r.half
 	for r.at+taps <= r.n && r.out < total {
-		dst = append(dst, toInt16(dot(r.phases[r.phase], r.buf[r.at:r.at+taps])))
+		out := int16(0)
+		if r.at < r.sound { // most streams are silent most of the time
+			out = toInt16(dot(r.phases[r.phase], r.buf[r.at:r.at+taps]))
+		}
+		dst = append(dst, out)
 		r.out++
 		r.phase += r.down
 		r.at += r.phase / r.up
@@ -102,6 +110,7 @@ func (r *Resampler) drain(dst []int16, total int64) []int16 {
 	used := min(r.at, r.n)
 	r.n = copy(r.buf, r.buf[used:r.n])
 	r.at -= used
+	r.sound = max(0, r.sound-used)
 	return dst
 }
 

@@ -2,6 +2,7 @@ package audio
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -110,6 +111,22 @@ func TestResamplerIsIndependentOfChunkSize(t *testing.T) {
 		for i := range got {
 			if got[i] != want[i] {
 				t.Fatalf("chunks of %d: sample %d is %d, want %d", chunk, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// TestResamplerSkipsSilenceOnly: silence is not filtered, and what stands before and
+// after it does not change.
+func TestResamplerSkipsSilenceOnly(t *testing.T) {
+	for _, c := range rates {
+		tone, silence := sine(c[0], 300, 8000, c[0]/20), make([]int16, c[0]/10)
+		before := resample(t, c[0], c[1], slices.Concat(tone, silence, silence[:len(tone)]))
+		after := resample(t, c[0], c[1], slices.Concat(silence[:len(tone)], silence, tone))
+		both := resample(t, c[0], c[1], slices.Concat(tone, silence, tone))
+		for i := range both {
+			if d := int(both[i]) - int(before[i]) - int(after[i]); d < -1 || d > 1 { // rounding
+				t.Fatalf("%d to %d Hz: sample %d is %d, and %d and %d in parts", c[0], c[1], i, both[i], before[i], after[i])
 			}
 		}
 	}

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 #endif
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,22 @@ static struct slot {
 	unsigned long samples; // of one part, all channels
 	int parts, part;
 	PaStreamCallbackFlags flags;
+
+	// Playback: a call into Go keeps its runtime awake until the next one, so silence
+	// is played without it.
+	atomic_int resting;
+	atomic_int busy; // see av_busy
+	atomic_long rested; // frames that av_rested has not returned
+	atomic_long frames; // see av_frames
 } slots[AV_SLOTS];
+
+void av_rest(int slot, int on) { atomic_store(&slots[slot].resting, on); }
+
+int av_busy(int slot) { return atomic_load(&slots[slot].busy); }
+
+long av_rested(int slot) { return atomic_load(&slots[slot].resting) ? atomic_exchange(&slots[slot].rested, 0) : 0; }
+
+long av_frames(int slot) { return atomic_load(&slots[slot].frames); }
 
 static int callback(const void *in, void *out, unsigned long frames, const PaStreamCallbackTimeInfo *t, PaStreamCallbackFlags flags,
                     void *number) {
@@ -30,11 +46,20 @@ static int callback(const void *in, void *out, unsigned long frames, const PaStr
 	int first = s->part == 0, last = s->part == s->parts - 1, result = paContinue;
 	s->flags |= flags;
 	s->part = last ? 0 : s->part + 1;
+	if (first) atomic_fetch_add(&s->frames, 1);
 	if (in) memcpy(here, in, s->samples * sizeof *here);
 	if (in ? last : first) {
-		flags = s->flags;
-		s->flags = 0;
-		result = avCallback((int)(intptr_t)number, in ? s->pcm : NULL, out ? s->pcm : NULL, s->parts * frames, delay, flags);
+		atomic_store(&s->busy, 1); // before reading resting; av_rest's caller does it in the opposite order
+		if (out && atomic_load(&s->resting)) {
+			memset(s->pcm, 0, s->parts * s->samples * sizeof *s->pcm);
+			atomic_fetch_add(&s->rested, 1);
+		} else {
+			flags = s->flags;
+			s->flags = 0;
+			result = avCallback((int)(intptr_t)number, in ? s->pcm : NULL, out ? s->pcm : NULL, s->parts * frames, delay, flags,
+			                    atomic_exchange(&s->rested, 0));
+		}
+		atomic_store(&s->busy, 0);
 	}
 	if (out) memcpy(out, here, s->samples * sizeof *here);
 	return result;

@@ -21,7 +21,7 @@ type endpoint struct {
 	moved chan struct{} // another device was selected since Open; capacity 1
 	s     atomic.Pointer[stream]
 
-	mu       sync.Mutex
+	mu       sync.Mutex // also held to use the stream beside Run
 	id       string
 	atServer bool // the last opened device belonged to the sound server
 }
@@ -59,7 +59,10 @@ func (e *endpoint) Open(ctx context.Context) error {
 
 // Close implements audio.Source and audio.Sink.
 func (e *endpoint) Close() error {
-	if s := e.s.Swap(nil); s != nil {
+	e.mu.Lock()
+	s := e.s.Swap(nil)
+	e.mu.Unlock()
+	if s != nil {
 		s.close()
 	}
 	return nil
@@ -155,6 +158,27 @@ func (s *Sink) Run(ctx context.Context, render func(f *audio.Frame)) error {
 	return s.run(ctx, func(st *stream) { st.render.Store(&render) }, func(*stream) error { return nil })
 }
 
+// Rest implements audio.Rester.
+func (s *Sink) Rest() { s.with((*stream).rest) }
+
+// Wake implements audio.Rester.
+func (s *Sink) Wake() { s.with((*stream).wake) }
+
+// Rested implements audio.Rester.
+func (s *Sink) Rested() (frames int) {
+	s.with(func(s *stream) { frames = s.rested() })
+	return frames
+}
+
+// with calls do with the open stream, which is not closed meanwhile.
+func (s *Sink) with(do func(*stream)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.s.Load(); st != nil {
+		do(st)
+	}
+}
+
 // Latency implements audio.Sink: as reported by the callbacks, or before the first
 // one as reported at opening.
 func (s *Sink) Latency() time.Duration {
@@ -170,6 +194,7 @@ var (
 	_ audio.Sink     = (*Sink)(nil)
 	_ audio.Selector = (*Source)(nil)
 	_ audio.Selector = (*Sink)(nil)
+	_ audio.Rester   = (*Sink)(nil)
 	_ audio.Timed    = (*Source)(nil)
 	_ audio.Timed    = (*Sink)(nil)
 )

@@ -65,8 +65,15 @@ func (c *converter) captured(pcm []int16, ring *captureRing) {
 	}
 }
 
-// play fills the device's next buffer, with the same audio in each channel.
-func (c *converter) play(pcm []int16, render func(*audio.Frame)) {
+// maxRested bounds the frames of a rest that are rendered in one callback.
+const maxRested = 50
+
+// play fills the device's next buffer, with the same audio in each channel. Before, it
+// renders and discards the given number of frames.
+func (c *converter) play(pcm []int16, render func(*audio.Frame), rested int) {
+	for range rested {
+		render(&c.frame)
+	}
 	for len(pcm) > 0 {
 		n := min(len(pcm)/c.channels, maxBuffer)
 		if n == 0 {

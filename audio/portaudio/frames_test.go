@@ -68,7 +68,7 @@ func TestConverter(t *testing.T) {
 			out.play(buffer, func(f *audio.Frame) {
 				sine(f[:], 1, 0, audio.SampleRate, rendered)
 				rendered += len(f)
-			})
+			}, 0)
 			for i := 0; i < len(buffer); i += c.channels {
 				if buffer[i] != buffer[i+c.channels-1] {
 					t.Fatalf("%+v: the channels differ", c)

@@ -63,6 +63,7 @@ type stream struct {
 	ring                 captureRing
 	render               atomic.Pointer[func(*audio.Frame)] // playback
 	inCallback, stopping atomic.Bool
+	resting              atomic.Bool // see audio.Rester
 }
 
 // tuning holds the parameters for opening devices.
@@ -322,11 +323,34 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 	}
 }
 
+// rest implements audio.Rester.
+func (s *stream) rest() {
+	if s.resting.Load() || s.render.Load() == nil || s.stopping.Load() {
+		return
+	}
+	C.av_rest(C.int(s.slot), 1)
+	for C.av_busy(C.int(s.slot)) != 0 || s.inCallback.Load() { // the latter orders what follows after the callback
+		runtime.Gosched()
+	}
+	s.resting.Store(true)
+	if s.stopping.Load() { // stop may have called wake before
+		s.wake()
+	}
+}
+
+func (s *stream) wake() {
+	s.resting.Store(false)
+	C.av_rest(C.int(s.slot), 0)
+}
+
+func (s *stream) rested() int { return int(C.av_rested(C.int(s.slot))) }
+
 // watchdog detects that the callbacks have stopped.
 type watchdog struct {
 	s        *stream
 	timer    *time.Timer
 	starting int64      // callback count at which the device has started
+	frames   C.long     // started by the device, when the timer last expired
 	answer   chan error // the server's answer while it is probed, else nil
 }
 
@@ -348,6 +372,11 @@ func (w *watchdog) reset() {
 
 // expired handles the timer. It reports whether the device is definitely lost.
 func (w *watchdog) expired() bool {
+	if n := C.av_frames(C.int(w.s.slot)); n != w.frames && w.s.resting.Load() {
+		w.frames = n
+		w.reset()
+		return false
+	}
 	if w.s.server == nil || w.answer != nil || w.s.callbacks.Load() <= w.starting {
 		return true
 	}
@@ -369,6 +398,7 @@ func (w *watchdog) expired() bool {
 // wait for the library, which may take until the server is back.
 func (s *stream) stop(why error) {
 	s.stopping.Store(true)
+	s.wake() // a callback must see it
 	stop := func() { C.Pa_StopStream(s.pa) }
 	var device *audio.DeviceError
 	if errors.As(why, &device) {
@@ -385,7 +415,7 @@ func (s *stream) stop(why error) {
 // avCallback runs on the library's thread, once per frame.
 //
 //export avCallback
-func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.double, flags C.PaStreamCallbackFlags) C.int {
+func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.double, flags C.PaStreamCallbackFlags, rested C.long) C.int {
 	s := slots[slot].Load()
 	if s == nil {
 		return C.paAbort
@@ -399,7 +429,7 @@ func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.doub
 		played = unsafe.Slice((*int16)(out), n)
 	}
 	const xrun = C.paInputOverflow | C.paInputUnderflow | C.paOutputUnderflow | C.paOutputOverflow
-	if !s.process(captured, played, seconds(C.PaTime(delay)), flags&xrun != 0) {
+	if !s.process(captured, played, seconds(C.PaTime(delay)), flags&xrun != 0, int(rested)) {
 		return C.paAbort
 	}
 	return C.paContinue
@@ -407,8 +437,9 @@ func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.doub
 
 // process takes captured audio or fills the next playback buffer, and reports whether
 // to continue. It takes no Go lock and does not allocate; the wake-up is a
-// non-blocking send.
-func (s *stream) process(captured, played []int16, delay time.Duration, xrun bool) bool {
+// non-blocking send. rested is how many frames were played at rest that Rested has not
+// returned.
+func (s *stream) process(captured, played []int16, delay time.Duration, xrun bool, rested int) bool {
 	s.inCallback.Store(true) // before reading stopping; stop does it in the opposite order
 	defer s.inCallback.Store(false)
 	if s.stopping.Load() {
@@ -417,8 +448,8 @@ func (s *stream) process(captured, played []int16, delay time.Duration, xrun boo
 	if captured != nil {
 		s.edge.captured(captured, &s.ring)
 	}
-	if render := s.render.Load(); render != nil && played != nil {
-		s.edge.play(played, *render)
+	if render := s.render.Load(); render != nil && played != nil && !s.resting.Load() { // not at rest any more
+		s.edge.play(played, *render, min(rested, maxRested))
 	} else {
 		clear(played)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,6 +135,70 @@ func TestCaptureAndPlayback(t *testing.T) {
 }
 
 // TestOtherFormats: devices without 48 kHz or without mono work the same.
+// TestRest: a speaker at rest plays silence without calling render, for longer than
+// missing callbacks are tolerated. It calls render for the frames that Rested did not
+// return, and then for those it plays. A speaker at rest can be stopped.
+func TestRest(t *testing.T) {
+	server := pulse.ForTest(t)
+	sink := openedHere(t, NewSink(Default))
+	ctx, cancel := context.WithCancel(bounded(t))
+	defer cancel()
+	var rendered, played int // orders the calls for the race detector, as the state of a player would
+	render, beeps := tone(), atomic.Bool{}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- sink.Run(ctx, func(f *audio.Frame) {
+			rendered++
+			if *f = (audio.Frame{}); beeps.Load() {
+				render(f)
+			}
+		})
+	}()
+	time.Sleep(300 * time.Millisecond)
+	sink.Rest()
+	before := rendered
+	for begun := time.Now(); time.Since(begun) < patience+suspectTime; time.Sleep(20 * time.Millisecond) {
+		n := sink.Rested()
+		played += n
+		rendered += n
+	}
+	if rendered != before+played {
+		t.Errorf("%d frames rendered at rest", rendered-before-played)
+	}
+	if want := int((patience + suspectTime) / audio.FrameTime); played < want*8/10 || played > want*12/10 {
+		t.Errorf("%d frames played at rest, want about %d", played, want)
+	}
+	time.Sleep(100 * time.Millisecond) // some 10 frames that Rested does not return
+	pos := server.Tape().Len()
+	beeps.Store(true)
+	sink.Wake()
+	for heard := 0; heard < 10; pos += audio.FrameSamples {
+		if err := server.Tape().Wait(ctx, pos+audio.FrameSamples); err != nil {
+			t.Fatal(err)
+		}
+		var pcm [audio.FrameSamples]int16
+		if server.Tape().Copy(pulse.Speaker, pos, pcm[:]); isTone(pcm[:]) {
+			heard++
+		}
+	}
+	if n := sink.Rested(); n != 0 {
+		t.Errorf("awake, it has rested for %d frames", n)
+	}
+	sink.Rest()
+	if made := sink.Timing().Callbacks; int64(rendered) < made+int64(played) {
+		t.Errorf("%d frames rendered, with %d callbacks and %d frames at rest", rendered, made, played)
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("playback ended with %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("a speaker at rest did not stop")
+	}
+}
+
 func TestOtherFormats(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(server)
@@ -469,7 +534,7 @@ func TestCallbackAllocatesNothing(t *testing.T) {
 			if dir == playback {
 				in, out = nil, pcm
 			}
-			if n := testing.AllocsPerRun(500, func() { s.process(in, out, time.Millisecond, false) }); n != 0 {
+			if n := testing.AllocsPerRun(500, func() { s.process(in, out, time.Millisecond, false, 0) }); n != 0 {
 				t.Errorf("%s callback at %d Hz: %v allocations", dir, rate, n)
 			}
 		}

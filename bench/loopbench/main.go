@@ -108,8 +108,19 @@ type served struct {
 
 // serve starts a daemon without devices, and initializes it.
 func serve(daemon string, args ...string) (*served, error) {
-	args = append([]string{"serve", "--stdio", "--audio-in", "null", "--audio-out", "null"}, args...)
+	return serveOn(devices{in: "null", out: "null"}, daemon, args...)
+}
+
+// devices are those of a daemon, and what its environment has for them.
+type devices struct {
+	in, out string
+	env     []string
+}
+
+func serveOn(d devices, daemon string, args ...string) (*served, error) {
+	args = append([]string{"serve", "--stdio", "--audio-in", d.in, "--audio-out", d.out}, args...)
 	s := &served{cmd: exec.Command(daemon, args...)}
+	s.cmd.Env = append(os.Environ(), d.env...)
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err

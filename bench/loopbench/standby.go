@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/pulse"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -34,11 +36,12 @@ type usage struct {
 	memory  int64 // resident, in bytes
 }
 
-// standby measures a daemon in its idle states: with local engines, and with a
-// service in another process, whose cost does not count because it represents a
-// hosted service.
+// standby measures a daemon in its idle states: with local engines, first with devices
+// that cost nothing and then with those of a sound server, and with a service in another
+// process, whose cost does not count because it represents a hosted service.
 func standby(daemon string, watch time.Duration) error {
-	local, err := watchStates(daemon, watch)
+	null := devices{in: "null", out: "null"}
+	local, err := watchStates(null, daemon, watch)
 	if errors.Is(err, errNotAccounted) {
 		fmt.Println("idle cost: not measured on this system")
 		return nil
@@ -50,15 +53,45 @@ func standby(daemon string, watch time.Duration) error {
 	if err != nil {
 		return err
 	}
-	online, err := watchStates(daemon, watch, "--provider", string(protocol.ProviderOpenAI), "--endpoint", url)
+	online, err := watchStates(null, daemon, watch, "--provider", string(protocol.ProviderOpenAI), "--endpoint", url)
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
-	fmt.Printf("%-46s %29s   %29s\n", "", "local engines", "hosted (a server on loopback)")
+	fmt.Printf("%-28s %29s   %29s   %29s\n", "", "local engines, null devices", "the same with PulseAudio", "hosted (a server on loopback)")
+	sounding, err := watchWithServer(daemon, watch)
+	if err != nil {
+		return err
+	}
 	for i, l := range local {
-		fmt.Printf("%-46s %s   %s\n", l.state, l, online[i])
+		fmt.Printf("%-28s %s   %29s   %s\n", l.state, l, sounding[i], online[i])
 	}
 	return nil
+}
+
+// watchWithServer is watchStates with the devices of a sound server, whose own cost does
+// not count. Without a server the columns say so.
+func watchWithServer(daemon string, watch time.Duration) (columns [4]string, err error) {
+	if why := pulse.Available(); why != nil {
+		for i := range columns {
+			columns[i] = "no PulseAudio"
+		}
+		return columns, nil
+	}
+	dir, err := os.MkdirTemp("", "pulse")
+	if err != nil {
+		return columns, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	server, err := pulse.Start(context.Background(), dir, pulse.Options{})
+	if err != nil {
+		return columns, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	all, err := watchStates(devices{in: "default", out: "default", env: server.Env()}, daemon, watch)
+	for i, c := range all {
+		columns[i] = c.String()
+	}
+	return columns, err
 }
 
 // costs is the cost of a state.
@@ -74,8 +107,8 @@ func (c costs) String() string {
 }
 
 // watchStates runs a daemon through the states and measures each.
-func watchStates(daemon string, watch time.Duration, args ...string) (all []costs, err error) {
-	s, err := serve(daemon, append(args, "--keep-models", keepModels.String())...)
+func watchStates(on devices, daemon string, watch time.Duration, args ...string) (all []costs, err error) {
+	s, err := serveOn(on, daemon, append(args, "--keep-models", keepModels.String())...)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,8 @@ type devices struct {
 	paused atomic.Bool // suspended for a reason other than a lost connection
 	muted  atomic.Bool // frames are replaced by silence
 	meter  meter
-	ear    atomic.Pointer[ear] // of the open devices
+	ear    atomic.Pointer[ear]      // of the open devices
+	out    atomic.Pointer[playback] // of the open devices
 
 	hearNap, playNap *nap       // of the microphone and of the speaker
 	napping          sync.Mutex // held while both are changed
@@ -99,6 +100,7 @@ func (d *devices) open(instance uint32, takeOver bool) {
 		}
 		d.hold(false)
 		out, ctx := newPlayback(d, instance, d.sink, d.ear.Load()), d.ctx
+		d.out.Store(out)
 		d.run.Go(func() { out.run(ctx) })
 		d.w.port.Post(csm.AudioPrimed{Instance: instance})
 	})
@@ -289,7 +291,16 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 	}
 }
 
+// speakerNeeded wakes the speaker, because sound follows.
+func (d *devices) speakerNeeded() {
+	d.playNap.wake()
+	if out := d.out.Load(); out != nil {
+		out.needed()
+	}
+}
+
 func (d *devices) captured(pos int64, f *audio.Frame, ear *ear) {
+	d.out.Load().captured()
 	if d.muted.Load() || d.w.aside.sounding() {
 		*f = audio.Frame{}
 	}
@@ -416,6 +427,7 @@ func (d *devices) release() {
 	if d.sink != nil {
 		err = errors.Join(err, d.sink.Close())
 	}
+	d.out.Store(nil)
 	ear := d.ear.Swap(nil)
 	if late, known := ear.correction(); known {
 		d.echo.late, d.echo.known = late, true

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -19,13 +20,53 @@ type playback struct {
 
 	lost atomic.Bool   // the core knows that the speaker is lost
 	back chan struct{} // capacity 1; it renders again
+
+	resting sync.Mutex // held while the sink is sent to rest, woken, or at rest and rendered
+	busy    int        // captured frames before the sink may rest
+	unheard audio.Frame
 }
+
+// restAfter is how many frames must be silent before the speaker rests: 1 s.
+const restAfter = 100
 
 func newPlayback(d *devices, instance uint32, sink audio.Sink, ear *ear) *playback {
-	return &playback{d: d, instance: instance, sink: sink, ear: ear, back: make(chan struct{}, 1)}
+	return &playback{d: d, instance: instance, sink: sink, ear: ear, back: make(chan struct{}, 1), busy: restAfter}
 }
 
-// render fills the next frame. It runs on the device's thread.
+// needed wakes the speaker, because sound follows.
+func (p *playback) needed() {
+	sink, ok := p.sink.(audio.Rester)
+	if !ok {
+		return
+	}
+	p.resting.Lock()
+	defer p.resting.Unlock()
+	p.busy = restAfter
+	sink.Wake()
+}
+
+// captured lets a silent speaker rest and renders what it plays at rest, so that the
+// echo canceller's reference goes on. It is called for each captured frame.
+func (p *playback) captured() {
+	sink, ok := p.sink.(audio.Rester)
+	if !ok {
+		return
+	}
+	p.resting.Lock()
+	defer p.resting.Unlock()
+	for range sink.Rested() {
+		p.render(&p.unheard)
+	}
+	switch {
+	case p.busy > 0:
+		p.busy--
+	case p.ear.front.Quiet() >= restAfter*audio.FrameTime && p.d.w.voice.player.Idle():
+		sink.Rest()
+	}
+}
+
+// render fills the next frame. It runs on the device's thread, or for a speaker at rest
+// on the microphone's goroutine.
 func (p *playback) render(f *audio.Frame) {
 	if p.lost.Load() && p.lost.CompareAndSwap(true, false) {
 		select {

@@ -187,6 +187,7 @@ func (v *voice) flush(gen uint32) {
 
 // audio takes decoded audio. It drops what does not fit or is no longer wanted.
 func (v *voice) audio(seg audio.SegmentID, pcm []int16) {
+	v.w.devices.speakerNeeded()
 	err := v.player.Write(seg, pcm)
 	if errors.Is(err, audio.ErrFull) {
 		v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("more speech than the player holds; dropped")

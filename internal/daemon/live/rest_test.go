@@ -1,0 +1,137 @@
+package live
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// restingSink is a fake speaker that can rest.
+type restingSink struct {
+	nappingDevice
+	mu      sync.Mutex
+	resting bool
+	rested  int
+	sounded []time.Time // frames that were not silent
+}
+
+func (s *restingSink) Rest()       { s.set(true) }
+func (s *restingSink) Wake()       { s.set(false) }
+func (s *restingSink) set(on bool) { s.mu.Lock(); defer s.mu.Unlock(); s.resting = on }
+
+func (s *restingSink) Rested() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.resting {
+		n, s.rested = s.rested, 0
+	}
+	return n
+}
+
+func (s *restingSink) Run(ctx context.Context, render func(*audio.Frame)) error {
+	return s.run(ctx, func(int64) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.resting {
+			s.rested++
+			return
+		}
+		var f audio.Frame
+		for ; s.rested > 0; s.rested-- {
+			render(&f)
+		}
+		if render(&f); f != (audio.Frame{}) {
+			s.sounded = append(s.sounded, time.Now())
+		}
+	})
+}
+
+func (s *restingSink) atRest() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.resting }
+
+// frameCounter is a Tap that counts rendered frames.
+type frameCounter struct{ rendered atomic.Int64 }
+
+func (*frameCounter) User(int64, *audio.Frame)   {}
+func (c *frameCounter) Assistant(f *audio.Frame) { c.rendered.Add(1) }
+
+// TestSilentSpeakerRests: after a second of silence the speaker plays silence by itself,
+// and the next sound, speech or a cue, is in its very next frame. Every played frame is
+// rendered, because the echo canceller counts them.
+func TestSilentSpeakerRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source, sink, count := &nappingSource{}, &restingSink{}, &frameCounter{}
+		port := daemon.Port{
+			Settings: protocol.DefaultSettings, Post: func(csm.Event) {}, Notify: func(string, any) {},
+			Fail:  func(e csm.Event, reason string) { t.Errorf("%v: %s", e, reason) },
+			Level: func(float64, float64) {}, Capturing: func(bool) {}, Output: func(daemon.Output) {},
+		}
+		w := New(Config{
+			Source: func(protocol.Settings) (audio.Source, error) { return source, nil },
+			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink, nil },
+			Tap:    count,
+			Log:    zerolog.Nop(),
+		})(port).(*World)
+		w.Execute(csm.OpenAudio{Instance: 1})
+		w.Execute(csm.StartCapture{Instance: 1})
+		rests := func(when string) {
+			t.Helper()
+			time.Sleep(1500 * time.Millisecond)
+			synctest.Wait()
+			if !sink.atRest() {
+				t.Errorf("%s: the speaker does not rest", when)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			rendered := count.rendered.Load()
+			if played := sink.frames.Load(); rendered < played-1 || rendered > played {
+				t.Errorf("%s: %d frames rendered of %d played", when, rendered, played)
+			}
+		}
+		sounds := func(what string, order func()) {
+			t.Helper()
+			sink.mu.Lock()
+			sink.sounded = nil
+			sink.mu.Unlock()
+			begun := time.Now()
+			order()
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			sink.mu.Lock()
+			defer sink.mu.Unlock()
+			if len(sink.sounded) == 0 || sink.sounded[0].Sub(begun) > audio.FrameTime {
+				t.Errorf("%s: sounded at %v, %v after its order", what, sink.sounded, begun)
+			}
+		}
+		rests("listening")
+		speech := make([]int16, audio.SampleRate/4)
+		for i := range speech {
+			speech[i] = 8000
+		}
+		sounds("speech", func() {
+			seg := audio.SegmentID{Gen: 1, Seq: 1}
+			w.voice.audio(seg, speech)
+			w.voice.ended(seg)
+			w.Execute(csm.StartPlayback{Gen: 1})
+		})
+		rests("after speech")
+		sounds("an aside", func() {
+			w.aside.collected = speech
+			w.aside.ended(audio.SegmentID{Seq: w.aside.last})
+		})
+		rests("after an aside")
+		w.Execute(csm.CloseAudio{Instance: 1})
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
