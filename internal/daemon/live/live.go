@@ -137,7 +137,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w.volume = &volume{inner: w.voice.player.Render}
 		w.aside = newAside(w, w.volume.render)
 		w.devices = newDevices(w)
-		w.aside.wake = w.devices.speakerNeeded
+		w.voice.wake, w.aside.wake = w.devices.speakerNeeded, w.devices.speakerNeeded
 		w.silence = &silencer{inner: w.aside.render}
 		w.cues = newCues(w.silence.render, w.devices.speakerNeeded)
 		w.link = newLink(w)

@@ -30,8 +30,9 @@ const cursorFrames = 10
 type voice struct {
 	w      *World
 	player *audio.Player
+	wake   func() // wakes the speaker
 
-	frames   int // rendered since the last cursor; used by the sink's goroutine only
+	frames   int // rendered since the last cursor; used by rendered only
 	rate     rate
 	warned   atomic.Bool // the user was told that the service paraphrases
 	replaced atomic.Bool // the user was told that another engine speaks
@@ -60,7 +61,7 @@ type piece struct {
 
 func newVoice(w *World) *voice {
 	v := &voice{
-		w: w, pieces: map[audio.SegmentID]*piece{}, pace: slowestSpeech,
+		w: w, wake: func() {}, pieces: map[audio.SegmentID]*piece{}, pace: slowestSpeech,
 		due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	v.player = audio.NewPlayer(audio.PlayerConfig{}, v.played)
@@ -68,7 +69,7 @@ func newVoice(w *World) *voice {
 	return v
 }
 
-// rendered counts a frame that the sink took. It runs on the sink's goroutine, takes no
+// rendered counts a frame that the sink took. It runs where playback.render does, takes no
 // lock and never blocks: if cursors are due too fast, one is skipped.
 func (v *voice) rendered() {
 	if v.frames++; v.frames < cursorFrames {
@@ -187,7 +188,7 @@ func (v *voice) flush(gen uint32) {
 
 // audio takes decoded audio. It drops what does not fit or is no longer wanted.
 func (v *voice) audio(seg audio.SegmentID, pcm []int16) {
-	v.w.devices.speakerNeeded()
+	v.wake()
 	err := v.player.Write(seg, pcm)
 	if errors.Is(err, audio.ErrFull) {
 		v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("more speech than the player holds; dropped")
