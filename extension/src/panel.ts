@@ -85,6 +85,7 @@ export class Page {
 export function connect(view: vscode.WebviewView, feed: Feed): vscode.Disposable {
   const { webview } = view;
   const page = new Page((message) => void webview.postMessage(message), feed);
+  page.loaded(); // VS Code keeps it until the page is there, which is sooner than when the page could ask
   return vscode.Disposable.from(
     webview.onDidReceiveMessage((message: FromPage) => {
       if (message.type === 'ready') {

@@ -116,6 +116,15 @@ const EVERY: Model[] = [
   ...STATES.flatMap((state) => [inState(state), inState(state, { canRetry: true }, { ...MUTED, paused: { conversation: false, voice: true } })]),
 ];
 
+test('a page that is sent its contents twice keeps its elements', async () => {
+  const panel = await Panel.open();
+  panel.show({ ...START, lines: [line({ text: 'one', final: true })] });
+  const before = panel.all('[data-testid]');
+  panel.post({ type: 'init', strings: strings(english), locale: 'en' });
+  panel.show({ ...START, lines: [line({ text: 'one', final: true })] });
+  assert.deepEqual(panel.all('[data-testid]').map((e) => before.indexOf(e)), before.map((_, i) => i));
+});
+
 test('a control is the same element in the same place in every state', async () => {
   const panel = await Panel.open();
   panel.show(START);

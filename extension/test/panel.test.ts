@@ -11,7 +11,7 @@ import { present, shownLines } from '../src/view';
 import { install } from './fakeVscode';
 
 install();
-const { Page } = require('../src/panel') as typeof import('../src/panel');
+const { Page, connect } = require('../src/panel') as typeof import('../src/panel');
 const { html } = require('../src/panelPage') as typeof import('../src/panelPage');
 
 const around = { provider: 'local', model: '', microphone: '', speaker: '', context: [], trusted: true };
@@ -57,6 +57,22 @@ test('a page is sent nothing before it is there, then all, and all again when it
   assert.deepEqual(r.sent.map((m) => m.type), ['init', 'view']);
   r.page.loaded();
   assert.deepEqual(r.views().map((v) => v.lines.map((l) => l.text)), [['one'], ['one']]);
+});
+
+test('a view is sent its contents at once, and again whenever its page asks', () => {
+  const sent: string[] = [];
+  let ask: (message: { type: 'ready' }) => void = () => assert.fail('nobody listens to the page');
+  const webview = {
+    postMessage: (message: ToPage) => sent.push(message.type),
+    onDidReceiveMessage: (listener: typeof ask) => (ask = listener, { dispose: () => undefined }),
+  };
+  connect({ visible: true, webview } as never, {
+    init: () => ({ type: 'init', strings: strings(english), locale: 'en' }), view: () => present(START, around, english), lines: () => [],
+    onChange: () => () => undefined, onLevel: () => () => undefined, received: () => undefined,
+  });
+  assert.deepEqual(sent, ['init', 'view']);
+  ask({ type: 'ready' });
+  assert.deepEqual(sent, ['init', 'view', 'init', 'view']);
 });
 
 test('the changes of 5 ms are sent together, only what changed, and nothing where nothing did', () => {

@@ -19,7 +19,7 @@ window.addEventListener('message', (event: MessageEvent<ToPage>) => {
   const message = event.data;
   switch (message.type) {
     case 'init':
-      page = begin(message.strings, message.locale);
+      page ??= begin(message.strings, message.locale); // it is also the answer to ready
       break;
     case 'view':
       page?.render(message.view, message.lines, message.keep);
