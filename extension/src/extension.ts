@@ -39,8 +39,9 @@ export function activate(context: vscode.ExtensionContext): void {
     status,
     vscode.window.registerWebviewViewProvider('agentvoice.panel', {
       resolveWebviewView: (view) => {
-        load(view, context.extensionPath); // VS Code loads the page while this loads the rest
-        opened().connect(view);
+        load(view, context.extensionPath);
+        const rest = setTimeout(() => opened().connect(view)); // after VS Code's own timer, which sends the page
+        view.onDidDispose(() => clearTimeout(rest));
       },
     }, {
       webviewOptions: { retainContextWhenHidden: true }, // so that the panel shows its state immediately when it reappears

@@ -96,7 +96,8 @@ interface Shown {
 
 /** Opens the panel; until waits for a view. */
 function openPanel(): { send(message: unknown): void; until(holds: (view: Shown) => boolean): Promise<void> } {
-  let send: (message: unknown) => void = () => undefined;
+  const early: unknown[] = []; // a page loads for longer than the extension takes to listen to it
+  let send: (message: unknown) => void = (message) => early.push(message);
   let last: Shown | undefined;
   (fake.views.get('agentvoice.panel') as { resolveWebviewView(view: unknown): void }).resolveWebviewView({
     visible: true,
@@ -109,13 +110,14 @@ function openPanel(): { send(message: unknown): void; until(holds: (view: Shown)
       },
       onDidReceiveMessage: (listener: typeof send) => {
         send = listener;
+        early.forEach(listener);
         return { dispose: () => undefined };
       },
     },
   });
   send({ type: 'ready' });
   return {
-    send,
+    send: (message) => send(message),
     until: async (holds) => {
       for (const limit = Date.now() + 20_000; last === undefined || !holds(last); ) {
         assert.ok(Date.now() < limit, `the panel shows ${JSON.stringify(last)}`);

@@ -90,7 +90,7 @@ func TestSilentSpeakerRests(t *testing.T) {
 			if !sink.atRest() {
 				t.Errorf("%s: the speaker does not rest", when)
 			}
-			time.Sleep(time.Minute)
+			time.Sleep(5 * time.Second)
 			synctest.Wait()
 			rendered := count.rendered.Load()
 			if played := sink.frames.Load(); rendered < played-1 || rendered > played {
