@@ -84,6 +84,7 @@ after 3s
 `, undefined, async (d) => {
   await d.conversation.start();
   await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  await d.until('the spoken command', () => d.commanded.length === 1);
   await d.conversation.say('go to line 42');
   await d.state('listening');
   await d.until('both commands', () => d.commanded.length === 2);
