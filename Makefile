@@ -14,8 +14,9 @@ BENCHTIME     ?= 300ms
 
 # Packages that compile and pass their tests without a C compiler or libraries.
 CORE := ./csm/... ./session/... ./internal/contract ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio ./audio/localrealtime/machine ./internal/prove/behaviour
-# Those of them that start no goroutine, so that the race detector has nothing to find.
-PURE := internal/contract csm csm/connection csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
+# Those of them that start no goroutine, so that the race detector has nothing to find, and
+# csmtest, which test-long-race runs under it.
+PURE := internal/contract csm csm/connection csm/csmtest csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
 
 GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
@@ -91,36 +92,55 @@ run-tones: deps-test build $(TOOL)/tones $(TOOL)/verdict ## hold a conversation 
 COUNTS := $(OUT)/tests
 SUM     = $(TOOL)/testsum -counts $(COUNTS)/$(subst test-,,$@).count
 
-.PHONY: test
-test: test-begin test-race test-slow test-core test-cross test-generated test-format test-extension ## run all tests, Go and TypeScript, and the cross-builds
-	@cat $(COUNTS)/*.count | awk '{ p += $$1; f += $$2; s += $$3 } END { printf "make test: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+# Tests with the comment //test:long are not part of `make test`: whole conversations, and the
+# same with more data.
+LONG       = $(shell grep -rl --include='*_test.go' '^//test:long' $(GO_DIRS))
+LONG_TESTS = ^($(shell awk -F '[^A-Za-z0-9_]+' '/^\/\/test:long/ { getline; print $$2 }' $(LONG) | paste -sd '|'))$$
+GO_DIRS   := audio bench cmd copilot csm internal protocol session
 
-.PHONY: test-begin test-race test-slow test-core test-cross test-generated test-format test-extension
+.PHONY: test
+test: test-begin test-race test-pure test-cross test-generated test-format test-extension ## run the tests of every change, Go and TypeScript, in some ten minutes
+	@cat $(COUNTS)/{race,pure,extension}.count | $(TOTAL)
+
+.PHONY: test-long
+test-long: deps-test build test-long-race test-slow test-core ## run the tests that take longer: whole conversations, minutes of audio, the core without cgo
+	@cat $(COUNTS)/{long-race,csmtest,slow,core}.count | $(TOTAL)
+
+TOTAL = awk '{ p += $$1; f += $$2; s += $$3 } END { printf "make $@: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+
+.PHONY: test-begin test-race test-pure test-long-race test-slow test-core test-cross test-generated test-format test-extension
 test-begin: deps-test build $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
-# Everything except what test-slow and test-core run without the race detector. The longest
-# packages come first, or the last one runs alone at the end; they mostly wait, so a third runs
-# beside them. The race detector makes each process, so each daemon of a test, sleep for a second
-# at its end; a tenth is enough for late races.
-test-race: export GORACE := atexit_sleep_ms=100
+# Everything except what test-pure and test-long run. Packages whose tests mostly wait come first,
+# and a third runs beside two others. The race detector makes each process, so each daemon of a
+# test, sleep for a second at its end; a tenth is enough for late races. lint has all of vet.
+test-race test-long-race: export GORACE := atexit_sleep_ms=100
 test-race: $(TOOL)/testsum
-	@go test -race -p 3 -timeout 10m -json ./internal/daemon/live ./cmd/agentvoice-daemon $$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
+	@go test -race -vet=off -p 3 -timeout 10m -skip '$(LONG_TESTS)' -json ./internal/daemon/live ./audio/portaudio ./cmd/agentvoice-daemon \
+		$$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
+
+test-pure: $(TOOL)/testsum
+	@go test -vet=off -timeout 5m -json $(addprefix ./,$(PURE)) 2>&1 | $(SUM) -name "pure packages"
+
+test-long-race: $(TOOL)/testsum
+	@go test -race -vet=off -p 3 -timeout 15m -run '$(LONG_TESTS)' -json $(sort $(addprefix ./,$(dir $(LONG)))) 2>&1 | $(SUM) -name "long tests"
+	@go test -race -vet=off -timeout 10m -json ./csm/csmtest 2>&1 | $(TOOL)/testsum -counts $(COUNTS)/csmtest.count -name "csmtest"
 
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
 # of audio: those in files with the build constraint cgo && !race. Files with only !race are
 # in packages of CORE.
-SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio bench cmd internal session | xargs grep -l '^func Test')
+SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' $(GO_DIRS) | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
-	@go test -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
+	@go test -vet=off -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
 
 test-core: $(TOOL)/testsum
-	@CGO_ENABLED=0 go test -timeout 5m -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
+	@CGO_ENABLED=0 go test -vet=off -timeout 5m -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
 
 # Types only: compiling the dependencies for two more systems takes minutes. cross does that.
 test-cross: $(TOOL)/crosscheck
-	@$(TOOL)/crosscheck windows darwin
+	@$(TOOL)/crosscheck windows darwin linux
 
 test-generated:
 	@go run ./internal/gen -check >/dev/null && echo "generated files are up to date"

@@ -129,6 +129,8 @@ func TestModelDetectsThatThereIsNoEcho(t *testing.T) {
 
 // TestModelRejectsUnusableTones: speech during the tone, noise, a muted microphone, a
 // device slower than it reports, and a sound that is not alone.
+//
+//test:long
 func TestModelRejectsUnusableTones(t *testing.T) {
 	loud := newModelRoom(0, 10)
 	loud.play(openingTone(), murmur(1400*time.Millisecond, 9))

@@ -163,6 +163,8 @@ func TestHalfDuplexEndsWithAnotherDevice(t *testing.T) {
 
 // TestPeopleDoNotCauseHalfDuplex, whatever happens to what they say: without an echo,
 // and with rare interruptions.
+//
+//test:long
 func TestPeopleDoNotCauseHalfDuplex(t *testing.T) {
 	for name, c := range map[string]struct {
 		echo  int

@@ -76,6 +76,8 @@ func spoken(t *testing.T) []int16 {
 
 // PocketSphinx behind the endpoints recognises the same as locally, for each provider
 // with these endpoints and its request parameters.
+//
+//test:long
 func TestEarsOfAnEngine(t *testing.T) {
 	pcm := spoken(t)
 	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {

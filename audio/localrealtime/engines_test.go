@@ -35,6 +35,8 @@ func realEngines(t *testing.T) func(*Config) {
 
 // TestHumanSpeechIsTranscribed plays recorded sentences at twice real time. The server
 // receives them only through RTP.
+//
+//test:long
 func TestHumanSpeechIsTranscribed(t *testing.T) {
 	h := start(t, realEngines(t))
 	p := h.call(t, transcribing())

@@ -82,6 +82,8 @@ func toneEngines(t *testing.T, hearing, voice children) func(*Config) {
 
 // Killing the recogniser's process with kill -9 in the middle of an utterance received
 // over RTP loses nothing: the utterance is transcribed once and completely.
+//
+//test:long
 func TestKilledRecognizerLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	hearing, voice := children(filepath.Join(dir, "hearing")), children(filepath.Join(dir, "voice"))

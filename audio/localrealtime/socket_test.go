@@ -237,6 +237,8 @@ func TestSocketManualTurn(t *testing.T) {
 
 // Audio that arrives faster than the recogniser can process makes the client wait, and
 // no word is lost.
+//
+//test:long
 func TestSocketAudioWaitsForTheRecogniser(t *testing.T) {
 	h := start(t, answering(echo))
 	h.engines.slow = make(chan struct{})

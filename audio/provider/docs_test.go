@@ -189,6 +189,8 @@ func exists(t *testing.T, folder, test string) bool {
 
 // Adding a provider requires a row and a few names: at most 150 lines in total, and
 // none in the core.
+//
+//test:long
 func TestAddingAProviderIsARow(t *testing.T) {
 	const most = 150
 	table, err := os.ReadFile("table.go")

@@ -326,6 +326,8 @@ func silence(c *Client, stop <-chan struct{}, done chan<- struct{}) {
 
 // A turn over a Live session: the user's words arrive once, the answer is spoken
 // completely, and after an interruption only the next answer is played.
+//
+//test:long
 func TestLiveConversation(t *testing.T) {
 	cfg := startLive(t, nil)
 	c, r := dialLocal(t, cfg)

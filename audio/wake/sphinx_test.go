@@ -89,6 +89,8 @@ func TestWordIsNamed(t *testing.T) {
 }
 
 // People say these phrases within sentences, each once.
+//
+//test:long
 func TestHumanPhrasesAreHeard(t *testing.T) {
 	clips := human(t, recordings)
 	for _, phrase := range []string{"leisure to consider", "queen of clubs"} {
@@ -101,6 +103,8 @@ func TestHumanPhrasesAreHeard(t *testing.T) {
 
 // A threshold that is too low detects other words too: "eight of spades" in "seven of
 // clubs".
+//
+//test:long
 func TestLowThresholdTriggersOnOtherWords(t *testing.T) {
 	clips := human(t, recordings)
 	for threshold, want := range map[float64]bool{DefaultThreshold: false, 1e-40: true} {

@@ -114,6 +114,8 @@ func TestDoctorReportsMissingDevice(t *testing.T) {
 }
 
 // TestDoctorReportsDeadServer also covers a hung one; neither takes long.
+//
+//test:long
 func TestDoctorReportsDeadServer(t *testing.T) {
 	server := pulse.ForTest(t)
 	if err := server.Freeze(); err != nil {
@@ -134,6 +136,7 @@ func TestDoctorReportsDeadServer(t *testing.T) {
 	wants(t, all, "speaker", false, "skipped", "pulseaudio --start")
 }
 
+//test:long
 func TestDoctorReportsSilentMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	all := examined(t, soundCheck{aloud: true})
@@ -151,6 +154,8 @@ func TestDoctorReportsSilentMicrophone(t *testing.T) {
 }
 
 // TestDoctorReportsClippingMicrophone uses the same voice at full scale and clipped.
+//
+//test:long
 func TestDoctorReportsClippingMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -60}, human(t, -20))
@@ -166,6 +171,8 @@ func TestDoctorReportsClippingMicrophone(t *testing.T) {
 // TestDoctorMeasuresTheEcho on devices, and checks that nothing is played that another
 // conversation would pick up. Clipping is detected even on a machine that is too busy for
 // the rest.
+//
+//test:long
 func TestDoctorMeasuresTheEcho(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Echo: []float32{1}, EchoGain: 30, MicClip: 0.15, Noise: room.Fan(1), NoiseLevel: -65}, nil)

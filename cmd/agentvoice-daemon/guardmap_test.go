@@ -229,6 +229,8 @@ var unreachable = [2]session.State{session.Deactivating, session.Error}
 // status occurs, is published according to the specification's tables, and is written to
 // the database, which rejects all other changes. Only a crash leads from ready to
 // inactive, which the next daemon detects.
+//
+//test:long
 func Test003TablesLive(t *testing.T) {
 	seen, told := map[[2]session.State]bool{}, map[session.Status]bool{}
 	folder := filepath.Join(t.TempDir(), "record")

@@ -27,6 +27,8 @@ import (
 // TestRealtimeServer runs the command as users do: it creates a key and listens, and a
 // client's question is sent to the chat endpoint, whose answer returns as audio. Its
 // output contains neither transcripts nor keys.
+//
+//test:long
 func TestRealtimeServer(t *testing.T) {
 	t.Run("http", func(t *testing.T) { testRealtimeServer(t, serverFlags{}, http.DefaultClient) })
 	t.Run("https", func(t *testing.T) {

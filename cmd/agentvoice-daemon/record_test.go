@@ -311,6 +311,8 @@ func sessionIs(s *sidecar, want string) {
 
 // Two concurrent daemons: each lists the sessions of both, and the end of one does not
 // affect those of the other.
+//
+//test:long
 func Test003TwoDaemonsLive(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "record")
 	talking := func() *sidecar {

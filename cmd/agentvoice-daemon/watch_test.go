@@ -87,6 +87,8 @@ func alone(t *testing.T) {
 
 // A watcher of a live daemon sees a turn and its end, as text on a terminal and as JSON,
 // without transcripts; one with permission sees them.
+//
+//test:long
 func Test003WatchLive(t *testing.T) {
 	alone(t)
 	s := startSidecar(t, t.TempDir(), "", "--set", "agentvoice.privacy.watch=words", "--set", "agentvoice.voice.rate=3")
@@ -126,6 +128,8 @@ func Test003WatchLive(t *testing.T) {
 
 // A crashed daemon is reported as such and its files are removed; with several daemons
 // one must be chosen; a daemon that forbids watching is not listed.
+//
+//test:long
 func TestWatchChoosesAndReportsCrashes(t *testing.T) {
 	alone(t)
 	try := func(want int, says string, args ...string) {

@@ -13,6 +13,7 @@ type readOnly struct{ io.Reader }
 func (readOnly) Write(b []byte) (int, error) { return len(b), nil }
 func (readOnly) Close() error                { return nil }
 
+//test:long
 func TestOnlyMessagesAreRead(t *testing.T) {
 	long := func(n int) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"m","params":{"text":%q}}`, strings.Repeat("x", n))

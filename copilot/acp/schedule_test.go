@@ -216,6 +216,8 @@ func commandOf(c copilot.ToolCall) string {
 
 // Whatever is cancelled, crashes or arrives late, no tool call runs twice or without
 // approval, and no reported result is lost.
+//
+//test:long
 func TestCallsRunOnceAndNoResultIsLost(t *testing.T) {
 	n := schedules
 	if testing.Short() {

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,48 @@ func TestFirstBuildFindsTheModelsThatItInstalled(t *testing.T) {
 	for _, variable := range []string{"audio/localrealtime/stt.buildModelDir", "audio/wake.buildModelDir"} {
 		if !strings.Contains(string(asked), variable+"=/usr/share/models") {
 			t.Errorf("%s is not the models' folder:\n%s", variable, asked)
+		}
+	}
+}
+
+// TestLongTestsAreFound: the Makefile finds a long test by the line after its mark, leaves
+// it out of `make test` and includes it in `make test-long`, both by its name alone.
+func TestLongTestsAreFound(t *testing.T) {
+	packages := map[string][]string{} // by name of a test
+	var long []string
+	for _, f := range tree(t) {
+		if !f.isTest {
+			continue
+		}
+		marks := map[int]bool{} // lines
+		for _, group := range f.ast.Comments {
+			for _, c := range group.List {
+				if c.Text == "//test:long" {
+					marks[f.fset.Position(c.Pos()).Line] = true
+				}
+			}
+		}
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Test") {
+				continue
+			}
+			packages[fn.Name.Name] = append(packages[fn.Name.Name], f.pkg())
+			if before := f.fset.Position(fn.Pos()).Line - 1; marks[before] {
+				delete(marks, before)
+				long = append(long, fn.Name.Name)
+			}
+		}
+		for line := range marks {
+			t.Errorf("%s:%d: no test begins in the line after //test:long", f.path, line)
+		}
+	}
+	if len(long) < 20 {
+		t.Errorf("%d long tests; the marks were not found", len(long))
+	}
+	for _, name := range long {
+		if len(packages[name]) > 1 {
+			t.Errorf("%s is long, and the tests of that name in %s are left out too; rename one", name, packages[name])
 		}
 	}
 }

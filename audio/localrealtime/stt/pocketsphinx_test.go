@@ -103,6 +103,7 @@ func say(tb testing.TB, r Recognizer, pcm []int16) Result {
 	return result
 }
 
+//test:long
 func TestWordErrorRateOfHumanSpeech(t *testing.T) {
 	r := newRecognizer(t)
 	var errs, words int
@@ -190,6 +191,8 @@ func TestStartDropsAnUnfinishedUtterance(t *testing.T) {
 }
 
 // The engine crashes on an utterance of 327 s, so long ones are cut.
+//
+//test:long
 func TestALongUtteranceIsRecognisedInPieces(t *testing.T) {
 	recs := readRecordings(t)
 	for name, limits := range map[string][2]int{

@@ -212,6 +212,8 @@ func outcome(r copilot.Request, call string) (content string, status copilot.Cal
 
 // TestChatMachineLive leads one live conversation through the chat machine (004).
 // Each part names its requirement in the words of the specification.
+//
+//test:long
 func TestChatMachineLive(t *testing.T) {
 	a := &able{answers: &answers{}}
 	tk := talkTo(t, a.answers, a, func(s *protocol.Settings) { s.Copilot.Stall = time.Second }, Config{

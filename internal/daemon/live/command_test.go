@@ -119,6 +119,8 @@ func (h headphones) Run(ctx context.Context, render func(*audio.Frame)) error {
 // TestACommandInterruptsTheFirstWordsOfTheFirstAnswer, with headphones, with and
 // without processing: each word reaches the core within 250 ms of its onset as
 // captured, and half of them within 150 ms.
+//
+//test:long
 func TestACommandInterruptsTheFirstWordsOfTheFirstAnswer(t *testing.T) {
 	var decided []time.Duration
 	for name, processing := range map[string]func(protocol.Settings) dsp.Config{

@@ -13,6 +13,8 @@ import (
 
 // One server with OpenAI's audio endpoints does recognition and speech: a whole
 // conversation through requests only.
+//
+//test:long
 func TestAConversationByRequests(t *testing.T) {
 	server, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
@@ -44,6 +46,8 @@ func TestAConversationByRequests(t *testing.T) {
 }
 
 // Separate services do recognition and speech, streamed and with a key.
+//
+//test:long
 func TestTheEarsOfAnotherService(t *testing.T) {
 	server, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
@@ -59,6 +63,8 @@ func TestTheEarsOfAnotherService(t *testing.T) {
 }
 
 // If the recognition service fails, the local engine takes over, and the user is told.
+//
+//test:long
 func TestNothingIsLostWhereTheEarsFail(t *testing.T) {
 	_, url := audioService(t, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPaymentRequired) })

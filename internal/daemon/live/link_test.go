@@ -29,6 +29,8 @@ func (tk *talk) await(what string, match func(csm.Event) bool) {
 
 // A connection that expires is replaced alongside the conversation: no state changes,
 // the old call is hung up, and the user is heard and answered over the new one.
+//
+//test:long
 func TestASuccessorTakesOver(t *testing.T) {
 	tk := newTalk(t, nil)
 	before := tk.w.link.live.Load()

@@ -34,6 +34,8 @@ func overLive(t *testing.T, answer string) (tk *talk, server *localrealtime.Serv
 
 // A conversation over a Live session: each utterance is one request, the answer is
 // spoken, and a voice interrupts it. The assistant is told what was heard.
+//
+//test:long
 func TestALiveConversation(t *testing.T) {
 	const answer = "Here is the answer."
 	tk, _, paths := overLive(t, answer)
@@ -78,6 +80,8 @@ func TestALiveConversation(t *testing.T) {
 
 // A Live session ends while the answer is awaited and while it is spoken: the answer
 // arrives over the next session, and nothing is requested twice.
+//
+//test:long
 func TestALiveSessionThatEnds(t *testing.T) {
 	tk, server, _ := overLive(t, "")
 	asked, answer := make(chan struct{}), make(chan struct{})

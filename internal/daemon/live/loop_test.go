@@ -222,6 +222,8 @@ func (s slowly) Write(pcm []int16) error {
 
 // The words arrive long after the core would have given up on a recogniser that reports
 // nothing.
+//
+//test:long
 func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 	cfg := Config{
 		Sink: func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil }, Speed: speed,
@@ -252,6 +254,8 @@ func TestSecondVoiceInterrupts(t *testing.T) { isInterrupted(t, newTalk(t, nil))
 
 // The same on a network that blocks media. Audio delivered ahead of time is not heard
 // after the interruption.
+//
+//test:long
 func TestSecondVoiceInterruptsOverAWebSocket(t *testing.T) {
 	net, mic, said := newNetwork(t), &mouth{}, &spoken{}
 	net.noUDP.Store(true)
@@ -317,6 +321,8 @@ func (s *service) hangUp() {
 // answer is finished, and nothing is requested twice. REQ-008, "without losing
 // context": all of the answer is heard, the user's next question is asked afterwards,
 // and its request has the previous answer in its messages.
+//
+//test:long
 func TestServiceGoneWhileSpeaking(t *testing.T) {
 	tk := newTalk(t, nil)
 	const answer = "This is the first sentence of it. And this is the second sentence of it. Then comes the third one."
@@ -351,6 +357,8 @@ func TestServiceGoneWhileSpeaking(t *testing.T) {
 }
 
 // Every failure of the assistant is shown and spoken, and the next turn works.
+//
+//test:long
 func TestAssistantFails(t *testing.T) {
 	const threshold = 2 * time.Second
 	for name, send := range map[string]func(context.Context, copilot.Request, func(string)) error{

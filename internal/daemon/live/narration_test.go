@@ -24,6 +24,8 @@ func (tk *talk) shown() (texts []string) {
 
 // TestALongAnswerPausesLive: a long answer pauses after a sentence, and while it is silent
 // one hears that there is more. The rest is spoken when the user continues it.
+//
+//test:long
 func TestALongAnswerPausesLive(t *testing.T) {
 	tk := newTalk(t, func(s *protocol.Settings) { s.Speech.MoreAfter = time.Second })
 	tk.agent.become(says("This is the first sentence of a long answer. " +
@@ -45,6 +47,8 @@ func TestALongAnswerPausesLive(t *testing.T) {
 }
 
 // TestANarrationIsHeardLive: what a silent assistant does is heard, and then its answer.
+//
+//test:long
 func TestANarrationIsHeardLive(t *testing.T) {
 	tk := newTalk(t, nil)
 	heard := make(chan struct{})

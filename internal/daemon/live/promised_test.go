@@ -21,6 +21,8 @@ import (
 // TestPromisedTimes measures the times of 002 in one live conversation in real time.
 // Measurements are repeated and the fastest counts, which removes one-off delays of a
 // busy machine; a delay in the daemon would occur each time.
+//
+//test:long
 func TestPromisedTimes(t *testing.T) {
 	m := &mouth{pace: 1}
 	tk := idleTalk(t, nil, Config{
@@ -94,6 +96,8 @@ func TestPromisedTimes(t *testing.T) {
 // because a part does not respond (PAT-004). It recovers twice, then stays Faulted
 // until the breaker has cooled down, and works again. Together with its normal
 // operation it visits the ten states of REQ-001, and no others.
+//
+//test:long
 func TestBreakerLive(t *testing.T) {
 	const fast = 5 // the breaker cools down in six seconds
 	tk := newTalkOver(t, nil, Config{
@@ -198,6 +202,8 @@ func (r tape) engines() (localrealtime.Config, error) {
 
 // TestACoughIsTakenBackLive: a sound shorter than an interruption silences the
 // assistant, which then resumes from there (design, two phases).
+//
+//test:long
 func TestACoughIsTakenBackLive(t *testing.T) {
 	m := &mouth{}
 	tk := newTalkOver(t, nil, Config{
@@ -241,6 +247,8 @@ func (tk *talk) heardWhole(answer string) {
 // (000.4.6), from the microphone through codec, connection and service to the
 // recogniser. Each half second of a sentence is found in the recogniser's input at the
 // same offset as in the sentence; a second sentence is a separate utterance.
+//
+//test:long
 func TestNoSampleIsLostOrDoubled(t *testing.T) {
 	tape := newTape("these are the words")
 	m := &mouth{}

@@ -26,6 +26,8 @@ func (s *soundingFrames) Assistant(f *audio.Frame) {
 // TestVoiceRateIsHeard: through the embedded server, the same sentence at rate 2 is
 // about half as long, whether the rate comes from the setting or from the user of the
 // conversation.
+//
+//test:long
 func TestVoiceRateIsHeard(t *testing.T) {
 	heard := &soundingFrames{}
 	mouth := &mouth{}

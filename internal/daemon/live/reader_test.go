@@ -92,6 +92,8 @@ func voiceAt(url string) func(*protocol.Settings) {
 
 // Recognition uses the embedded server, and speech another service: the answer is read
 // word for word and heard to its end.
+//
+//test:long
 func TestTheVoiceOfAnotherService(t *testing.T) {
 	server, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer. It has two sentences.", voiceAt(url))
@@ -118,6 +120,8 @@ func TestTheVoiceOfAnotherService(t *testing.T) {
 
 // A failing service loses no words: the session speaks them, and the user is told. The
 // service is not used again.
+//
+//test:long
 func TestTheSessionSpeaksWhereTheVoiceFails(t *testing.T) {
 	var asked atomic.Int32
 	_, url := audioService(t, func(http.Handler) http.Handler {

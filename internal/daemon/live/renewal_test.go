@@ -132,6 +132,8 @@ func (tk *talk) watch() func() []crossing {
 // One conversation outlives three sessions: each is replaced before the service ends
 // it, while both sides keep speaking. Every utterance is heard and answered once, only
 // the states of its turns are entered, and playback has no gap. It runs in real time.
+//
+//test:long
 func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 	const wanted = 3
 	limit := *sessionLimit
@@ -196,6 +198,8 @@ func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 // An answer longer than the margin reaches the end of the session: the conversation
 // pauses for a forced renewal, and the rest of the answer is spoken over the next
 // session.
+//
+//test:long
 func TestForcedRenewalPausesAndFinishesTheAnswer(t *testing.T) {
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
@@ -259,6 +263,8 @@ func renewing(t *testing.T) (tk *talk, old, next *call) {
 
 // An answer longer than the margin finishes on the successor that has been established
 // by then: nothing is dialled while the conversation pauses.
+//
+//test:long
 func TestAForcedRenewalTakesTheSuccessorThatStands(t *testing.T) {
 	tk, old, next := renewing(t)
 	old.hearer.Lost(realtime.CodeSessionExpired, errors.New("the session reached its limit"))

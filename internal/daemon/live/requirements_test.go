@@ -178,6 +178,8 @@ func TestAC007RapidTurnsLive(t *testing.T) {
 
 // TestGUD004EverythingTwiceLive: "state transitions are idempotent". Every report of
 // the devices and the service arrives twice, and the conversation is unaffected.
+//
+//test:long
 func TestGUD004EverythingTwiceLive(t *testing.T) {
 	m := &mouth{}
 	tk := idleTalk(t, nil, Config{

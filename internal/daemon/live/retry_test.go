@@ -73,6 +73,8 @@ func dialTo(t *testing.T, r *refusing) *talk {
 }
 
 // A service that asks for a delay is not dialled earlier.
+//
+//test:long
 func TestRetryAfterIsHonoured(t *testing.T) {
 	r := refuse(t, http.StatusTooManyRequests, "2", `{"error":{"code":"rate_limit_exceeded"}}`)
 	tk := dialTo(t, r)

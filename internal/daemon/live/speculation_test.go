@@ -27,6 +27,8 @@ func (eager) MaySpeculate(copilot.Request) bool { return true }
 
 // With agentvoice.speculation, the embedded server's text at the pause is sent before the
 // turn ends, and its answer is spoken. By default, the request waits for the final words.
+//
+//test:long
 func TestSpeculationOverTheEmbeddedServer(t *testing.T) {
 	for _, enabled := range []bool{false, true} {
 		m, p := &mouth{}, prompt{newTape("these are the words")}

@@ -25,6 +25,8 @@ func (tk *talk) usesOf(provider, model string) (sum usage.Use, n int) {
 // Recognition and speech by requests count for the service that did the work: the
 // seconds of the user's voice, and those of its own voice with the characters of the
 // text.
+//
+//test:long
 func TestUsageOfEarsAndVoice(t *testing.T) {
 	_, url := audioService(t, nil)
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {

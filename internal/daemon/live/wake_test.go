@@ -95,6 +95,8 @@ func realSpotter(phrase string, heard func()) (Spotter, error) {
 // TestWakePhraseBeginsAConversation: the phrase, said by a synthetic voice, has the
 // effect of the user's start; other speech has not. It is not listened for during the
 // conversation, but again after it.
+//
+//test:long
 func TestWakePhraseBeginsAConversation(t *testing.T) {
 	r := newRoom()
 	cfg := over(r)
