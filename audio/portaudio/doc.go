@@ -9,8 +9,9 @@
 // calls Go once per frame. The capture callback puts full frames into a preallocated
 // ring and wakes Run, which delivers them. The playback callback calls render
 // directly, because a frame that waited in a ring would be heard later and delay a
-// pause. Neither callback takes a Go lock or allocates. The callbacks also convert
-// the device's rate and channel count.
+// pause. While the speaker rests, silence is played without calling Go, which would
+// keep its scheduler awake (audio.Rester). Neither callback takes a Go lock or
+// allocates. The callbacks also convert the device's rate and channel count.
 //
 // # The sound server
 //

@@ -134,7 +134,6 @@ func TestCaptureAndPlayback(t *testing.T) {
 	}
 }
 
-// TestOtherFormats: devices without 48 kHz or without mono work the same.
 // TestRest: a speaker at rest plays silence without calling render, for longer than
 // missing callbacks are tolerated. It calls render for the frames that Rested did not
 // return, and then for those it plays. A speaker at rest can be stopped.
@@ -199,6 +198,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
+// TestOtherFormats: devices without 48 kHz or without mono work the same.
 func TestOtherFormats(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(server)
