@@ -235,8 +235,7 @@ func TestSocketManualTurn(t *testing.T) {
 	}
 }
 
-// Audio that arrives faster than the recogniser can process makes the client wait, and
-// no word is lost.
+// Audio that arrives faster than the recogniser can process makes the client wait.
 //
 //test:long
 func TestSocketAudioWaitsForTheRecogniser(t *testing.T) {
