@@ -59,6 +59,8 @@ func stuck() {
 // recording of half a second. models creates tone language models and a voice in a
 // folder. mirror serves such a model and the engine for download. say speaks the tone
 // language.
+//
+//test:long
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
