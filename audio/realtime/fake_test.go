@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,8 +86,11 @@ func newFakeService(t *testing.T) *fakeService {
 	}
 	f.srv = httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(func() {
-		f.srv.Close() // no handler can create another peer afterwards
-		for _, c := range f.closers {
+		f.srv.Close() // no handler can create another peer afterwards; those of a WebSocket may still run
+		f.mu.Lock()
+		closers := slices.Clone(f.closers)
+		f.mu.Unlock()
+		for _, c := range closers {
 			c()
 		}
 	})

@@ -113,6 +113,9 @@ func (s *Server) listen() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed { // meanwhile
+		return errors.Join(os.Remove(cardOf(s.cfg.Folder, s.cfg.ID)), l.Close())
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.listener, s.card, s.stop = l, card, stop
 	s.run.Go(func() { s.accept(ctx, l) })

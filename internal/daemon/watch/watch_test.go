@@ -477,3 +477,21 @@ func TestNoSocket(t *testing.T) {
 		}
 	}
 }
+
+// TestASocketThatOpensWhileItClosesIsGone: a settings request may be opening the socket
+// while the daemon ends.
+func TestASocketThatOpensWhileItClosesIsGone(t *testing.T) {
+	folder, err := os.MkdirTemp("", "w") // a socket path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	s := New(Config{Folder: folder, ID: "daemon1", Log: zerolog.Nop()})
+	s.closed = true // after Configure has read it
+	if err := s.listen(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("%v is left (%v)", left, err)
+	}
+}
