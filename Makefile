@@ -93,7 +93,7 @@ COUNTS := $(OUT)/tests
 SUM     = $(TOOL)/testsum -counts $(COUNTS)/$(subst test-,,$@).count
 
 # Tests with the comment //test:long are not part of `make test`: whole conversations, and the
-# same with more data.
+# same with more data. Neither are the tests of the benches and of the proofs.
 LONG       = $(shell grep -rl --include='*_test.go' '^//test:long' $(GO_DIRS))
 LONG_TESTS = ^($(shell awk -F '[^A-Za-z0-9_]+' '/^\/\/test:long/ { getline; print $$2 }' $(LONG) | paste -sd '|'))$$
 GO_DIRS   := audio bench cmd copilot csm internal protocol session
@@ -103,8 +103,8 @@ test: test-begin test-race test-pure test-cross test-generated test-format test-
 	@cat $(COUNTS)/{race,pure,extension}.count | $(TOTAL)
 
 .PHONY: test-long
-test-long: deps-test build test-long-race test-slow test-core ## run the tests that take longer: whole conversations, minutes of audio, the core without cgo
-	@cat $(COUNTS)/{long-race,csmtest,slow,core}.count | $(TOTAL)
+test-long: deps-test build test-long-race test-slow test-core ## run the tests that take longer: whole conversations, minutes of audio, benches and proofs, the core without cgo
+	@cat $(COUNTS)/{long-race,tooling,slow,core}.count | $(TOTAL)
 
 TOTAL = awk '{ p += $$1; f += $$2; s += $$3 } END { printf "make $@: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
 
@@ -118,14 +118,14 @@ test-begin: deps-test build $(TOOL)/testsum
 test-race test-long-race: export GORACE := atexit_sleep_ms=100
 test-race: $(TOOL)/testsum
 	@go test -race -vet=off -p 3 -timeout 10m -skip '$(LONG_TESTS)' -json ./internal/daemon/live ./audio/portaudio ./cmd/agentvoice-daemon \
-		$$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
+		$$(go list ./... | grep -v -e '^$(MODULE)/bench' -e '^$(MODULE)/internal/prove' | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
 
 test-pure: $(TOOL)/testsum
 	@go test -vet=off -timeout 5m -json $(addprefix ./,$(PURE)) 2>&1 | $(SUM) -name "pure packages"
 
 test-long-race: $(TOOL)/testsum
 	@go test -race -vet=off -p 3 -timeout 15m -run '$(LONG_TESTS)' -json $(sort $(addprefix ./,$(dir $(LONG)))) 2>&1 | $(SUM) -name "long tests"
-	@go test -race -vet=off -timeout 10m -json ./csm/csmtest 2>&1 | $(TOOL)/testsum -counts $(COUNTS)/csmtest.count -name "csmtest"
+	@go test -race -vet=off -p 3 -timeout 10m -json ./csm/csmtest ./bench/... ./internal/prove/... 2>&1 | $(TOOL)/testsum -counts $(COUNTS)/tooling.count -name "csmtest, benches and proofs"
 
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
 # of audio: those in files with the build constraint cgo && !race. Files with only !race are

@@ -28,8 +28,6 @@ func synthetic(t *testing.T) (Assistant, []Case) {
 
 // A recognizer that replaces the oracle decides: the answer ends at words, and
 // continues after uncertain words.
-//
-//test:long
 func TestRecognizerReplacesTheOracle(t *testing.T) {
 	says, all := synthetic(t)
 	said := all[1]
