@@ -52,24 +52,28 @@ func (d *nappingSink) Run(ctx context.Context, render func(*audio.Frame)) error 
 	return d.run(ctx, func(int64) { render(&audio.Frame{}) })
 }
 
+// capturing returns a world whose devices run and that has no service.
+func capturing(t *testing.T, cfg Config, source audio.Source, sink audio.Sink) *World {
+	cfg.Source = func(protocol.Settings) (audio.Source, error) { return source, nil }
+	cfg.Sink = func(protocol.Settings) (audio.Sink, error) { return sink, nil }
+	cfg.Log = zerolog.Nop()
+	w := New(cfg)(daemon.Port{
+		Settings: protocol.DefaultSettings, Post: func(csm.Event) {}, Notify: func(string, any) {},
+		Fail:  func(e csm.Event, reason string) { t.Errorf("%v: %s", e, reason) },
+		Level: func(float64, float64) {}, Capturing: func(bool) {}, Output: func(daemon.Output) {},
+	}).(*World)
+	w.Execute(csm.OpenAudio{Instance: 1})
+	w.Execute(csm.StartCapture{Instance: 1})
+	return w
+}
+
 // TestSuspendedDevicesNap: two seconds into a suspension, no frames flow and nothing
 // wakes the process. A tone wakes only the speaker; the microphone reopens when the
 // conversation resumes.
 func TestSuspendedDevicesNap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source, sink := &nappingSource{}, &nappingSink{}
-		port := daemon.Port{
-			Settings: protocol.DefaultSettings, Post: func(csm.Event) {}, Notify: func(string, any) {},
-			Fail:  func(e csm.Event, reason string) { t.Errorf("%v: %s", e, reason) },
-			Level: func(float64, float64) {}, Capturing: func(bool) {}, Output: func(daemon.Output) {},
-		}
-		w := New(Config{
-			Source: func(protocol.Settings) (audio.Source, error) { return source, nil },
-			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink, nil },
-			Naps:   true, Log: zerolog.Nop(),
-		})(port).(*World)
-		w.Execute(csm.OpenAudio{Instance: 1})
-		w.Execute(csm.StartCapture{Instance: 1})
+		w := capturing(t, Config{Naps: true}, source, sink)
 		passed := func(d time.Duration) (heard, played int64) {
 			h, p := source.frames.Load(), sink.frames.Load()
 			time.Sleep(d)

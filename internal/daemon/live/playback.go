@@ -21,8 +21,9 @@ type playback struct {
 	lost atomic.Bool   // the core knows that the speaker is lost
 	back chan struct{} // capacity 1; it renders again
 
-	resting sync.Mutex // held while the sink is sent to rest, woken, or at rest and rendered
-	busy    int        // captured frames before the sink may rest
+	rester  audio.Rester // the sink; nil if it cannot rest
+	resting sync.Mutex   // held while the sink is sent to rest, woken, or at rest and rendered
+	busy    int          // captured frames before the sink may rest
 	unheard audio.Frame
 }
 
@@ -30,38 +31,38 @@ type playback struct {
 const restAfter = 100
 
 func newPlayback(d *devices, instance uint32, sink audio.Sink, ear *ear) *playback {
-	return &playback{d: d, instance: instance, sink: sink, ear: ear, back: make(chan struct{}, 1), busy: restAfter}
+	p := &playback{d: d, instance: instance, sink: sink, ear: ear, back: make(chan struct{}, 1), busy: restAfter}
+	p.rester, _ = sink.(audio.Rester)
+	return p
 }
 
 // needed wakes the speaker, because sound follows.
 func (p *playback) needed() {
-	sink, ok := p.sink.(audio.Rester)
-	if !ok {
+	if p.rester == nil {
 		return
 	}
 	p.resting.Lock()
 	defer p.resting.Unlock()
 	p.busy = restAfter
-	sink.Wake()
+	p.rester.Wake()
 }
 
 // captured lets a silent speaker rest and renders what it plays at rest, so that the
 // echo canceller's reference goes on. It is called for each captured frame.
 func (p *playback) captured() {
-	sink, ok := p.sink.(audio.Rester)
-	if !ok {
+	if p.rester == nil {
 		return
 	}
 	p.resting.Lock()
 	defer p.resting.Unlock()
-	for range sink.Rested() {
+	for range p.rester.Rested() {
 		p.render(&p.unheard)
 	}
 	switch {
 	case p.busy > 0:
 		p.busy--
 	case p.ear.front.Quiet() >= restAfter*audio.FrameTime && p.d.w.voice.player.Idle():
-		sink.Rest()
+		p.rester.Rest()
 	}
 }
 

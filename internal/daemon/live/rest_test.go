@@ -8,12 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
-	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // restingSink is a fake speaker that can rest.
@@ -70,19 +66,7 @@ func (c *frameCounter) Assistant(f *audio.Frame) { c.rendered.Add(1) }
 func TestSilentSpeakerRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source, sink, count := &nappingSource{}, &restingSink{}, &frameCounter{}
-		port := daemon.Port{
-			Settings: protocol.DefaultSettings, Post: func(csm.Event) {}, Notify: func(string, any) {},
-			Fail:  func(e csm.Event, reason string) { t.Errorf("%v: %s", e, reason) },
-			Level: func(float64, float64) {}, Capturing: func(bool) {}, Output: func(daemon.Output) {},
-		}
-		w := New(Config{
-			Source: func(protocol.Settings) (audio.Source, error) { return source, nil },
-			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink, nil },
-			Tap:    count,
-			Log:    zerolog.Nop(),
-		})(port).(*World)
-		w.Execute(csm.OpenAudio{Instance: 1})
-		w.Execute(csm.StartCapture{Instance: 1})
+		w := capturing(t, Config{Tap: count}, source, sink)
 		rests := func(when string) {
 			t.Helper()
 			time.Sleep(1500 * time.Millisecond)
