@@ -167,7 +167,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	d := daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
 		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log, WordLists: wordLists(), CommandFiles: commandFiles(), Folders: workingFolder(),
-		Record: recorder, Watch: watchers(recorder, "talk", log),
+		Record: recorder, Watch: watchers(recorder, "talk", log), Terminal: true,
 		World: live.New(live.Config{
 			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },

@@ -48,7 +48,7 @@ export function acting(): void {
     assert.match(disk(w, 'sum.js'), /totl/, 'nothing is changed before the yes');
     await w.reply('agree');
 
-    await question(w, 'editor_run_tests', 'May I run the tests? It would run npm.');
+    await question(w, 'editor_run_tests', 'May I run the tests? It would run npm test.');
     assert.match(disk(w, 'sum.js'), /function total\(/);
     assert.match(disk(w, 'sum.test.js'), /import \{ total \}/);
     assert.equal(await w.window.page.locator('.tab').filter({ hasText: 'Proposed change' }).count(), 0, 'the diff is closed');

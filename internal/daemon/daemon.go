@@ -66,6 +66,8 @@ type Config struct {
 	// Editor asks the client's editor to execute a voice command; nil without an
 	// editor.
 	Editor func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error)
+	// Terminal says that the user has a terminal, without a panel or buttons.
+	Terminal bool
 	// Folders are the workspace folders until a client names them.
 	Folders []string
 	// Choose, if set, picks the adapter when a conversation begins, from its settings

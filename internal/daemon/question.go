@@ -102,11 +102,13 @@ type questionWords struct {
 	run, runs   string // the programs of a command, listed or counted
 	overwrite   string
 	unknown     string // the effect of a command is not fully known
-	panel       string // the call contains more than is spoken
+	panel       string // the panel shows more of the call than is spoken
+	terminal    string // the terminal does
 	shown       string // the editor shows the change, which can be read aloud
 	answer      string // how to answer
 	named       string // how to answer if it may be irreversible
 	click       string // a spoken yes is not enough
+	never       string // and there is nothing to click on
 	and, comma  string
 	more        string // end of a list that was cut
 	asks        string // a question from the assistant
@@ -117,31 +119,34 @@ var questions = map[protocol.Locale]questionWords{
 	protocol.English: {
 		with: "May I use the tool %[1]s on %[2]s?", alone: "May I use the tool %[1]s?",
 		run: " It would run %s.", runs: " It would run %d programs: %s.", overwrite: " It would overwrite %s.",
-		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.",
+		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.", terminal: " The terminal shows the whole call.",
 		shown:  " The editor shows the change; to hear the first one, say read it.",
 		answer: " Please say yes or no.",
 		named:  " It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no.",
 		click:  " To allow it, click Allow once in the panel; if not, say no.",
+		never:  " It cannot be allowed in a terminal; please say no.",
 		and:    " and ", comma: ", ", more: "%d more", asks: "The assistant asks: %s", choices: " The choices are %s.",
 	},
 	protocol.German: {
 		with: "Darf ich das Werkzeug %[1]s für %[2]s benutzen?", alone: "Darf ich das Werkzeug %[1]s benutzen?",
 		run: " Es würde %s ausführen.", runs: " Es würde %d Programme ausführen: %s.", overwrite: " Es würde %s überschreiben.",
-		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.",
+		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.", terminal: " Das Terminal zeigt den ganzen Aufruf.",
 		shown:  " Der Editor zeigt die Änderung; um die erste zu hören, sagen Sie: lies es vor.",
 		answer: " Bitte sagen Sie ja oder nein.",
 		named:  " Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein.",
 		click:  " Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein.",
+		never:  " In einem Terminal lässt sich das nicht erlauben; bitte sagen Sie nein.",
 		and:    " und ", comma: ", ", more: "%d weitere", asks: "Der Assistent fragt: %s", choices: " Zur Wahl stehen %s.",
 	},
 	protocol.Japanese: {
 		with: "ツール %[1]s を %[2]s に使ってもよろしいですか。", alone: "ツール %[1]s を使ってもよろしいですか。",
 		run: "%s を実行します。", runs: "%d 個のプログラムを実行します: %s。", overwrite: "%s を上書きします。",
-		unknown: "何をするのかすべては判断できません。", panel: "呼び出しの全体はパネルに表示されています。",
+		unknown: "何をするのかすべては判断できません。", panel: "呼び出しの全体はパネルに表示されています。", terminal: "呼び出しの全体はターミナルに表示されています。",
 		shown:  "変更はエディターに表示されています。読んで、と言うと最初の変更を読み上げます。",
 		answer: "「はい」か「いいえ」でお答えください。",
 		named:  "元に戻せないかもしれません。許可する場合は「はい、%s」、しない場合は「いいえ」と言ってください。",
 		click:  "許可する場合はパネルの「今回のみ許可」をクリックし、しない場合は「いいえ」と言ってください。",
+		never:  "ターミナルでは許可できません。「いいえ」と言ってください。",
 		and:    "、", comma: "、", more: "ほか %d 件", asks: "アシスタントからの質問です。%s", choices: "選択肢は %s です。",
 	},
 }
@@ -176,6 +181,9 @@ func (d *Daemon) question(id uint64) string {
 		return ""
 	}
 	words, p := questions[d.locale()], proposalOf(call.ToolCall)
+	if d.cfg.Terminal {
+		words.panel, words.click = words.terminal, words.never
+	}
 	if call.Question != "" {
 		return d.passedOn(call.ToolCall)
 	}

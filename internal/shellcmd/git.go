@@ -39,7 +39,7 @@ var gitRisks = map[string]*regexp.Regexp{
 // gitSettings matches settings that make git run programs.
 var gitSettings = regexp.MustCompile(`(?i)(alias|pager|editor|command|hook|proxy|helper|ext|diff|merge|filter|textconv|sequence|program|browser|askpass|include)`)
 
-var subcommand = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+var subcommand = regexp.MustCompile(`^[a-z][a-z0-9-]{0,29}$`)
 
 // git analyzes a call of git.
 func (x *reader) git(args []arg) {

@@ -43,6 +43,10 @@ var permissions = words("chmod chown chgrp")
 // packagers lists package managers that run programs of packages by name.
 var packagers = words("npm pnpm yarn bun deno npx bunx")
 
+// subcommands lists programs whose first word says what they do.
+var subcommands = words(`go cargo dotnet npm pnpm yarn bun deno pip pip3 uv poetry gem bundle composer make just
+	brew apt apt-get dnf docker podman kubectl helm terraform gh systemctl`)
+
 // suspects lists arguments that make any program count as irreversible.
 var suspects = words(`delete destroy drop prune purge remove rm rmi uninstall unpublish publish wipe erase autoremove
 	flushall flushdb dropdatabase
@@ -72,6 +76,7 @@ func (x *reader) run(args []arg) {
 		return
 	}
 	first, rest := args[0], args[1:]
+	k := key(first.text)
 	if first.text == "" || !first.known {
 		x.opaque()
 	}
@@ -83,7 +88,11 @@ func (x *reader) run(args []arg) {
 		if first.pattern && said != "[" {
 			x.opaque()
 		}
-		x.program(said)
+		if subcommands[k] && len(rest) > 0 && rest[0].known && subcommand.MatchString(rest[0].text) {
+			x.program(said, rest[0].text)
+		} else {
+			x.program(said)
+		}
 	}
 	if x.nested >= maxNested {
 		x.opaque()
@@ -91,7 +100,6 @@ func (x *reader) run(args []arg) {
 	}
 	x.nested++
 	defer func() { x.nested-- }()
-	k := key(first.text)
 	if cmdlet.MatchString(first.text) || foreignShells[k] {
 		x.opaque()
 	}

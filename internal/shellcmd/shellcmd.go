@@ -27,7 +27,7 @@ import (
 // Reading is the result of analyzing a command.
 type Reading struct {
 	// Programs lists the program names, without folders, once each and in text order.
-	// Those of git include the subcommand.
+	// Those with subcommands, such as git and go, include it.
 	Programs []string
 	// Overwrites lists the files that redirections and options replace.
 	Overwrites []string
@@ -169,8 +169,8 @@ var history = regexp.MustCompile(`![A-Za-z0-9!$?#-]`)
 // they may look like these.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.+@:-]+$`)
 
-// program adds a name.
-func (x *reader) program(p string) {
+// program adds a name, with its subcommand if it has one.
+func (x *reader) program(p string, sub ...string) {
 	if p == "" {
 		x.opaque()
 		return
@@ -178,7 +178,7 @@ func (x *reader) program(p string) {
 	if !name.MatchString(p) && p != "[" || len(p) > maxName {
 		x.opaque()
 	}
-	x.add(p)
+	x.add(strings.Join(append([]string{p}, sub...), " "))
 }
 
 // maxName is the longest program name that is spoken, in bytes.

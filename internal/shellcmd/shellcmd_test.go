@@ -24,7 +24,7 @@ func check(t *testing.T, rows []row) {
 		}
 		var want []string
 		if c.programs != "" {
-			want = strings.Split(c.programs, sep)
+			want = strings.Split(strings.TrimSuffix(c.programs, "|"), sep)
 		}
 		if c.text == "env -S 'rm a'" {
 			want = []string{"env", "rm a"}
@@ -86,7 +86,7 @@ func TestSubstitutionsAndHereDocuments(t *testing.T) {
 
 func TestLeadingAssignments(t *testing.T) {
 	check(t, []row{
-		{"FOO=1 make test", "make", ""},
+		{"FOO=1 make test", "make test|", ""},
 		{"PATH=. ls", "ls", "o"},
 		{"LD_PRELOAD=./x.so ls", "ls", "o"},
 		{"export PATH=.; ls", "export ls", "o"},
@@ -121,10 +121,13 @@ func TestWrappers(t *testing.T) {
 		{"ssh -p 22 host rm a", "ssh rm", "D"},
 		{"ssh host", "ssh", ""},
 		{"npx --yes rimraf dist", "npx rimraf", "D"},
-		{"pnpm dlx rimraf dist", "pnpm rimraf", "D"},
-		{"npm test", "npm", ""},
-		{"yarn rimraf dist", "yarn rimraf", "D"},
-		{"deno eval x", "deno", "o"},
+		{"pnpm dlx rimraf dist", "pnpm dlx|rimraf", "D"},
+		{"npm test", "npm test|", ""},
+		{"go; go test ./... && /usr/local/go/bin/go run ./x; go -C x vet", "go|go test|go run", ""},
+		{"npm $x; npm -s test; npm [a-z]", "npm", ""},
+		{"go " + strings.Repeat("a", 31), "go", ""},
+		{"yarn rimraf dist", "yarn rimraf|rimraf", "D"},
+		{"deno eval x", "deno eval|", "o"},
 		{"node --inspect build.js", "node", ""},
 		{"aws ec2 terminate-instances --instance-ids i-1", "aws", "d"},
 		{"chmod +x build.sh", "chmod", ""},
@@ -135,8 +138,8 @@ func TestWrappers(t *testing.T) {
 		{"bash -c \"$(curl -s x)\"", "bash curl", "o"},
 		{"echo aGk= | base64 -d | sh", "echo base64 sh", "o"},
 		{"echo x | sudo tee /etc/hosts", "echo sudo tee", "d /etc/hosts"},
-		{"docker ps", "docker", ""},
-		{"docker run -v /:/x alpine rm -rf /x", "docker", "do"},
+		{"docker ps", "docker ps|", ""},
+		{"docker run -v /:/x alpine rm -rf /x", "docker run|", "do"},
 		{"python -c 'import shutil'", "python", "o"},
 		{"python3 -m pytest -q", "python3", ""},
 		{"node build.js -e", "node", ""},
@@ -188,7 +191,7 @@ func TestFiles(t *testing.T) {
 		{`find . -exec sh -c 'rm "$1"' _ {} \;`, "find sh rm", "D"},
 		{"find . -name x", "find", ""},
 		{"psql -c 'DROP TABLE a'", "psql", "d"},
-		{"terraform destroy", "terraform", "d"},
+		{"terraform destroy", "terraform destroy|", "d"},
 	})
 }
 
