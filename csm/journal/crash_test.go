@@ -33,6 +33,39 @@ func recordForEver(path string) {
 	}
 }
 
+// At each moment, also between two files, the files replay without a loss and hold
+// everything that was written before.
+func TestEveryMomentLeavesAReadableJournal(t *testing.T) {
+	dir := t.TempDir()
+	moments, before := 0, 0
+	var bad []string
+	w := chatter(t, 200, journal.Watched(filepath.Join(dir, "talk"), 2, func() {
+		if moments++; moments == 1 || len(bad) > 0 {
+			return // the first file has no header at first
+		}
+		list, err := journal.ReadFiles(dir)
+		if err != nil || len(list) != 1 {
+			bad = append(bad, fmt.Sprintf("moment %d: %d journals, %v", moments, len(list), err))
+			return
+		}
+		res, err := journal.Replay(list[0])
+		through := int(res.After) + res.Events
+		if err != nil || res.Difference != nil || res.Lost > 0 || through < before {
+			bad = append(bad, fmt.Sprintf("moment %d, %d events before: %+v, %v", moments, before, res, err))
+		}
+		before = through
+	}))
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, what := range bad {
+		t.Error(what)
+	}
+	if parts := names(t, dir); len(parts) != 2 || parts[0] == "talk.jsonl" {
+		t.Errorf("the files are %v at the end, without a removal", parts)
+	}
+}
+
 // A process that is killed while recording leaves files that can be read and replayed,
 // without losing written events.
 func TestKilledProcessLeavesReadableJournal(t *testing.T) {

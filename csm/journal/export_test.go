@@ -35,3 +35,34 @@ func (l limited) Write(b []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// Watched is an output to small files that calls changed after each change of the files.
+func Watched(base string, keep int, changed func()) Output {
+	return &output{store: watched{folder{base}, changed}, bytes: 8 << 10, keep: keep}
+}
+
+type watched struct {
+	folder
+	changed func()
+}
+
+func (w watched) create(part int) (io.WriteCloser, error) {
+	file, err := w.folder.create(part)
+	w.changed()
+	return watchedFile{file, w.changed}, err
+}
+
+func (w watched) remove(part int) error {
+	defer w.changed()
+	return w.folder.remove(part)
+}
+
+type watchedFile struct {
+	io.WriteCloser
+	changed func()
+}
+
+func (w watchedFile) Write(b []byte) (int, error) {
+	defer w.changed()
+	return w.WriteCloser.Write(b)
+}

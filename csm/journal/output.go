@@ -46,8 +46,12 @@ type store interface {
 func (o *output) output() *output { return o }
 
 // begin starts the next part, with a snapshot unless it is the first, and then ends the
-// previous one. If it fails, the previous part continues.
+// previous one. If it fails, the previous part continues. The previous part is committed
+// first, so that a crash in between leaves all events up to the snapshot.
 func (o *output) begin(snapshot []byte) error {
+	if err := o.commit(); err != nil {
+		return err
+	}
 	h := o.header
 	h.Part = o.next
 	head, err := json.Marshal(h)
