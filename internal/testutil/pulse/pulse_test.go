@@ -39,7 +39,7 @@ func TestOneClock(t *testing.T) {
 	if err := binary.Write(&raw, binary.LittleEndian, pcm); err != nil {
 		t.Fatal(err)
 	}
-	play := s.command("pacat", "--playback", "--raw", "--format=s16le", "--rate=48000", "--channels=1", "--device=speaker", "--latency-msec=200")
+	play := s.command("pacat", "--playback", "--raw", "--format=s16le", "--rate=48000", "--channels=1", "--device=speaker", "--latency-msec=1000") // pacat may be late on a busy machine
 	play.Stdin = &raw
 	p, err := start(play)
 	if err != nil {
