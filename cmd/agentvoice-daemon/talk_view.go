@@ -159,9 +159,6 @@ func (v *talkView) tool(p protocol.ToolParams) {
 		for _, row := range members(p.Input) {
 			v.line(time.Time{}, "    "+row)
 		}
-		if p.Click {
-			v.line(time.Time{}, "    This call cannot be allowed in a terminal.")
-		}
 	default:
 		v.line(time.Time{}, fmt.Sprintf("  tool %s: %s", p.Name, p.Status))
 	}

@@ -109,7 +109,7 @@ func TestToolsInTheView(t *testing.T) {
 		call.Status = status
 		v.notify("", call)
 	}
-	call.Status, call.Click, call.Input = protocol.ToolWaiting, true, protocol.Any(`"not an object"`)
+	call.Status, call.Input = protocol.ToolWaiting, protocol.Any(`"not an object"`)
 	v.notify("", call)
 	want := `
   asks: May I use the tool run tests?
@@ -119,7 +119,6 @@ func TestToolsInTheView(t *testing.T) {
   tool run_tests: completed
   asks: May I use the tool run tests?
     "not an object"
-    This call cannot be allowed in a terminal.
 `
 	if got := "\n" + strings.ReplaceAll(out.String(), strings.Repeat(" ", margin), ""); got != want {
 		t.Errorf("it shows%s, want%s", got, want)

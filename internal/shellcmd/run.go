@@ -43,7 +43,7 @@ var permissions = words("chmod chown chgrp")
 // packagers lists package managers that run programs of packages by name.
 var packagers = words("npm pnpm yarn bun deno npx bunx")
 
-// subcommands lists programs whose first word says what they do.
+// subcommands lists programs whose first argument says what they do.
 var subcommands = words(`go cargo dotnet npm pnpm yarn bun deno pip pip3 uv poetry gem bundle composer make just
 	brew apt apt-get dnf docker podman kubectl helm terraform gh systemctl`)
 

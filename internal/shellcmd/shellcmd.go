@@ -27,7 +27,7 @@ import (
 // Reading is the result of analyzing a command.
 type Reading struct {
 	// Programs lists the program names, without folders, once each and in text order.
-	// Those with subcommands, such as git and go, include it.
+	// Those of git, go and the like include the subcommand.
 	Programs []string
 	// Overwrites lists the files that redirections and options replace.
 	Overwrites []string
@@ -169,7 +169,7 @@ var history = regexp.MustCompile(`![A-Za-z0-9!$?#-]`)
 // they may look like these.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.+@:-]+$`)
 
-// program adds a name, with its subcommand if it has one.
+// program adds a name, followed by the subcommand if there is one.
 func (x *reader) program(p string, sub ...string) {
 	if p == "" {
 		x.opaque()
