@@ -129,22 +129,24 @@ func TestRecorderAcceptsBursts(t *testing.T) {
 }
 
 func TestRecorderIsFedByTwoGoroutines(t *testing.T) {
+	// Less than the window, so that a side that waits for the processor is not behind.
+	const frames = 150
 	left, right := record(t, func(r *Recorder) {
 		var sides sync.WaitGroup
 		sides.Go(func() {
-			for i := range 200 {
+			for i := range frames {
 				r.User(int64(i)*audio.FrameSamples, frameOf(3))
 			}
 		})
 		sides.Go(func() {
-			for range 200 {
+			for range frames {
 				r.Assistant(frameOf(4))
 			}
 		})
 		sides.Wait()
 	})
 	// The offset of the sides depends on the scheduler, their content does not.
-	if user, assistant := count(left, 3), count(right, 4); user != 200 || assistant != 200 {
+	if user, assistant := count(left, 3), count(right, 4); user != frames || assistant != frames {
 		t.Errorf("%d frames of the user, %d of the assistant", user, assistant)
 	}
 }
