@@ -3,6 +3,7 @@
 package vad
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -17,12 +18,14 @@ type counted struct {
 
 func (c counted) Process(w []int16) (float32, error) { *c.n++; return c.silero.Process(w) }
 
-// TestSkippingDoesNotDelayOnsets: after a few seconds of a quiet room, onsets are
-// decided in the same frame as if all four detectors had processed the silence,
-// although only one of them did.
-func TestSkippingDoesNotDelayOnsets(t *testing.T) {
+// TestRestingDoesNotDelayOnsets: after a few seconds of a quiet room, in which no detector
+// ran, most onsets are decided no later than if all four had processed the silence. One can
+// be later: whether the breath before a first word already counts as a voice depends on
+// what the detectors have heard before.
+func TestRestingDoesNotDelayOnsets(t *testing.T) {
 	tr := newSileroTracker(t, ProfileConfig(ProfileDefault))
-	n, heard, same := 0, 0, 0
+	n := 0
+	var later []int
 	for i, d := range tr.detectors {
 		tr.detectors[i] = counted{d.(*silero), &n}
 	}
@@ -50,23 +53,27 @@ func TestSkippingDoesNotDelayOnsets(t *testing.T) {
 			return marks[0]
 		}
 		before, after := onset(true), onset(false)
-		heard++
-		if before.Decided == after.Decided {
-			same++
-		}
-		if after.Decided > before.Decided {
-			t.Errorf("%s: onset decided at %d, with all detectors at %d", r.ID, after.Decided, before.Decided)
+		late := int(after.Decided-before.Decided) / (audio.SampleRate / 1000)
+		later = append(later, late)
+		if late > mostLater {
+			t.Errorf("%s: onset decided %d ms later than with all detectors, want at most %d", r.ID, late, mostLater)
 		}
 		n = 0
 		follow(t, tr, pcm[:silence], false)
-		// In the first second all four run, to learn the background.
-		all := float64(silence) / audio.SampleRate / WindowTime.Seconds()
-		if most := all + 3*1.3/WindowTime.Seconds(); float64(n) > most {
+		// In the first second all four run, to learn the background. In the rest, no
+		// more than one window in ten of the first detector exceeds the noise floor.
+		rest := (float64(silence)/audio.SampleRate - 1.3) / WindowTime.Seconds()
+		if most := 4*1.3/WindowTime.Seconds() + rest/10; float64(n) > most {
 			t.Errorf("%s: %d windows were computed in silence, want at most %.0f", r.ID, n, most)
 		}
 	}
-	t.Logf("%d of %d onsets decided at the same frame, the others sooner", same, heard)
-	if heard != 11 {
-		t.Errorf("heard %d recordings, want 11", heard)
+	t.Logf("onsets later than with all detectors, in ms: %v", later)
+	slices.Sort(later)
+	if n := len(later); n != 11 || later[n*3/4] > 0 {
+		t.Errorf("three in four of %d onsets were decided up to %d ms later, want 11 and 0 ms", n, later[n*3/4])
 	}
 }
+
+// mostLater is the most in ms that resting may delay one onset: of 207 recordings, 12 were
+// later, by at most 110 ms.
+const mostLater = 110

@@ -29,6 +29,9 @@ const (
 	soundHoles     = 6
 )
 
+// A window within overNoise dB of the noise floor is at the noise floor.
+const overNoise = 3.0
+
 // How far a sound is traced back, in levels. beginsBack is before the start of the
 // window that detected it, because detection lags on a soft onset. endsBack is before
 // the end of the window that detected its end, because detection lags more there.
@@ -118,6 +121,13 @@ func (l *levels) window(end int64) float64 {
 		sum += math.Pow(10, l.at(n)/10)
 	}
 	return 10 * math.Log10(sum/float64(last-first+1))
+}
+
+// atNoise reports whether the window that ends at a capture position is at the noise
+// floor. It is false until a whole second of the mode was heard.
+func (l *levels) atNoise(end int64) bool {
+	b := l.background()
+	return b.sure && l.window(end) <= b.noise+overNoise
 }
 
 // push processes the next samples.

@@ -141,7 +141,6 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 		switch {
 		case m.probe >= 0:
 			marks = m.verify(marks, w)
-		case w.suspicious && w.cut >= echoCut && !w.foreign && m.suspects(): // playback is held, so the reduction of a person's voice will soon drop
 		case w.suspicious && w.cut >= echoCut && !w.foreign && m.suspects():
 			// Playback is held, so the reduction of a person's voice is about to drop.
 		case w.elsewhere:

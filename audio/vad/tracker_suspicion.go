@@ -69,7 +69,6 @@ var maxCeiling = [2]float64{15, 22}
 // sound, the reduction is below personCut for seven in eight persons and below
 // echoCut for 99 in 100. While the canceller adapts, a sound is suspicious only below
 // learningCut. (Room bench.)
-// (Room bench.)
 const (
 	personCut   = 12.0
 	echoCut     = 22.0

@@ -213,6 +213,7 @@ func TestTrackerReportsADetectorsError(t *testing.T) {
 	broken := errors.New("broken")
 	var f audio.Frame
 	seen := 0
+	l.SetAudible(true) // so that no detector rests
 	for n := range 200 {
 		if n >= 100 {
 			l.fakes[n%4].fail = broken
@@ -235,6 +236,7 @@ func TestTrackerReportsADetectorsError(t *testing.T) {
 	for _, d := range l.fakes {
 		d.fail = nil
 	}
+	l.SetAudible(false)
 	l.frames(t, 20, between(0, 1<<40))
 	if len(l.marks) != 1 {
 		t.Errorf("after the errors: %v", l.marks)
