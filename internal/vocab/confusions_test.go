@@ -9,7 +9,7 @@ import (
 )
 
 // tuning lists the sets that the parameters are fitted to.
-var tuning = []string{"tune", "tune2", "tune3"}
+var tuning = []string{"tune", "tune2", "tune3", "tune4", "tune5", "tune6", "tune7", "tune8", "tune9", "tune10"}
 
 // confusions counts which sounds were heard for which, where the heard words differ from
 // the spoken ones. A missed or inserted sound is paired with '-'.

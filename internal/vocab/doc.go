@@ -25,5 +25,4 @@
 // A Vocabulary is immutable and safe for concurrent use. Correct is a pure function. This
 // package does not log or transmit any words. Collect is limited in files, bytes, terms
 // and time.
-// files, bytes, terms and time.
 package vocab

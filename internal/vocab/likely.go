@@ -66,7 +66,7 @@ func (t *tree) of(f *features) float64 {
 // sure is the minimum log odds of a match. It keeps sentences with a wrong change below 1
 // % of the tuning sets at each error level, each set judged by trees of the other sets
 // (BenchmarkTrees).
-const sure = 2.75
+const sure = 2.25
 
 // likely returns the log odds that the speaker said the name.
 func (x *features) likely() (odds float64) {
