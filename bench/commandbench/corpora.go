@@ -36,12 +36,14 @@ func names() (map[string]bool, error) {
 }
 
 // meant lists texts of the corpora that are commands word for word: people said just
-// that, or a list or a table of a document has it as an entry of its own. Any other
-// trigger is false.
+// that, a list or a table of a document has it as an entry of its own, or a sentence about
+// a name of the workspace cannot be told from a command, such as "switch to setMode". Any
+// other trigger is false.
 var meant = map[string]bool{
 	"no": true, "pause": true, "goodbye": true, "one moment please": true, "ja": true, "yes": true,
 	"then wait": true, "line 57": true, "so do that": true, "run the tests": true, "try again": true, "say it again": true, "ask again": true,
 	"retry": true, "stop speaking": true, "mute the microphone": true, "why": true,
+	"show me tgmath h": true, "open abc cpython 311 pyc": true, "switch to set mode": true, "switch to said mode": true,
 }
 
 // corpora returns all text corpora of the tree.
