@@ -15,15 +15,16 @@ BENCHTIME     ?= 300ms
 # Packages that compile and pass their tests without a C compiler or libraries.
 CORE := ./csm/... ./session/... ./internal/contract ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio ./audio/localrealtime/machine ./internal/prove/behaviour
 # Those of them that start no goroutine, so that the race detector has nothing to find, and
-# csmtest, which test-long-race runs under it.
+# csmtest, which test-long runs under it. Their tests run without cgo.
 PURE := internal/contract csm csm/connection csm/csmtest csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
 
 GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
 LINT  := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
-# Without the tag the Opus binding needs libopusfile, which nothing here uses.
-export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile)
+# Without the tag the Opus binding needs libopusfile, which nothing here uses. Without paths in
+# the binaries, all clones share what was compiled.
+export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile -trimpath $(if $(AGENTVOICE_FRESH),-count=1))
 
 MODULE  := github.com/agentvoice/agentvoice-daemon
 # Evaluated in each recipe that needs it, because deps may have just installed the models.
@@ -91,41 +92,55 @@ run-tones: deps-test build $(TOOL)/tones $(TOOL)/verdict ## hold a conversation 
 
 COUNTS := $(OUT)/tests
 SUM     = $(TOOL)/testsum -counts $(COUNTS)/$(subst test-,,$@).count
+TOTAL   = awk '{ p += $$1; f += $$2; s += $$3 } END { printf "make $@: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
 
-# Tests with the comment //test:long are not part of `make test`: whole conversations, and the
-# same with more data. Neither are the tests of the benches and of the proofs.
-LONG       = $(shell grep -rl --include='*_test.go' '^//test:long' $(GO_DIRS))
-LONG_TESTS = ^($(shell awk -F '[^A-Za-z0-9_]+' '/^\/\/test:long/ { getline; print $$2 }' $(LONG) | paste -sd '|'))$$
-GO_DIRS   := audio bench cmd copilot csm internal protocol session
+# A comment in the line before a test assigns it to another target than test:
+#   //test:long       whole conversations, and the same with more data
+#   //test:realtime   what measures real time: devices, sound servers, network outages, latency
+#   //test:documents  what reads README.md, docs and the like
+# $(call marked,long|realtime) is a regular expression of their names, $(call packages,long) the
+# packages that have them.
+GO_DIRS  := audio bench cmd copilot csm internal protocol session
+MARKS     = grep -rlE --include='*_test.go' '^//test:($(1))$$' $(GO_DIRS)
+marked    = ^($(shell $(MARKS) | xargs -r awk -F '[^A-Za-z0-9_]+' '/^\/\/test:($(1))$$/ { getline; print $$2 }' | paste -sd '|'))$$
+packages  = $(addprefix ./,$(shell $(MARKS) | xargs -r -n 1 dirname | sort -u))
+ELSEWHERE = long|realtime|documents
+
+# The daemon of the extension's tests, from the packages that test-race compiles.
+RACE_BIN := $(OUT)/race/agentvoice-daemon
 
 .PHONY: test
-test: test-begin test-race test-pure test-cross test-generated test-format test-extension ## run the tests of every change, Go and TypeScript, in some ten minutes
-	@cat $(COUNTS)/{race,pure,extension}.count | $(TOTAL)
+test: test-begin test-race test-pure test-documents test-cross test-format test-extension ## run the tests of every change, Go and TypeScript, in some five minutes
+	@cat $(COUNTS)/{race,pure,documents,extension}.count | $(TOTAL)
 
 .PHONY: test-long
-test-long: deps-test build test-long-race test-slow test-core ## run the tests that take longer: whole conversations, minutes of audio, benches and proofs, the core without cgo
+test-long: deps-test build test-long-race test-tooling test-slow test-core ## run the tests that take longer: whole conversations, minutes of audio, benches and proofs, the core without cgo
 	@cat $(COUNTS)/{long-race,tooling,slow,core}.count | $(TOTAL)
 
-TOTAL = awk '{ p += $$1; f += $$2; s += $$3 } END { printf "make $@: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+.PHONY: test-realtime
+test-realtime: deps-test $(TOOL)/testsum ## run the tests that measure real time, one package at a time; they need a machine that is not busy
+	@go test -vet=off -p 1 -timeout 10m -run '$(call marked,realtime)' -json $(call packages,realtime) 2>&1 | $(SUM) -name "tests in real time"
 
-.PHONY: test-begin test-race test-pure test-long-race test-slow test-core test-cross test-generated test-format test-extension
-test-begin: deps-test build $(TOOL)/testsum
+.PHONY: test-begin test-race test-pure test-long-race test-tooling test-slow test-core test-cross test-documents test-format test-extension
+test-begin: deps-test $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
-# Everything except what test-pure and test-long run. Packages whose tests mostly wait come first,
-# and a third runs beside two others. The race detector makes each process, so each daemon of a
-# test, sleep for a second at its end; a tenth is enough for late races. lint has all of vet.
-test-race test-long-race: export GORACE := atexit_sleep_ms=100
+# Everything except what the other targets run. Packages whose tests mostly wait come first, and
+# a third runs beside two others. The race detector makes each process, so each daemon of a test,
+# sleep for a second at its end; a tenth is enough for late races. lint has all of vet.
+test-race test-long-race test-tooling test-documents test-extension: export GORACE := atexit_sleep_ms=100
 test-race: $(TOOL)/testsum
-	@go test -race -vet=off -p 3 -timeout 10m -skip '$(LONG_TESTS)' -json ./internal/daemon/live ./audio/portaudio ./cmd/agentvoice-daemon \
+	@go test -race -vet=off -p 3 -timeout 10m -skip '$(call marked,$(ELSEWHERE))' -json ./internal/daemon/live ./audio/realtime ./audio/localrealtime ./cmd/agentvoice-daemon \
 		$$(go list ./... | grep -v -e '^$(MODULE)/bench' -e '^$(MODULE)/internal/prove' | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
 
 test-pure: $(TOOL)/testsum
-	@go test -vet=off -timeout 5m -json $(addprefix ./,$(PURE)) 2>&1 | $(SUM) -name "pure packages"
+	@CGO_ENABLED=0 go test -vet=off -timeout 5m -skip '$(call marked,$(ELSEWHERE))' -json $(addprefix ./,$(PURE)) 2>&1 | $(SUM) -name "pure packages, without cgo"
 
 test-long-race: $(TOOL)/testsum
-	@go test -race -vet=off -p 3 -timeout 15m -run '$(LONG_TESTS)' -json $(sort $(addprefix ./,$(dir $(LONG)))) 2>&1 | $(SUM) -name "long tests"
-	@go test -race -vet=off -p 3 -timeout 10m -json ./csm/csmtest ./bench/... ./internal/prove/... 2>&1 | $(TOOL)/testsum -counts $(COUNTS)/tooling.count -name "csmtest, benches and proofs"
+	@go test -race -vet=off -p 3 -timeout 15m -run '$(call marked,long)' -json $(call packages,long) 2>&1 | $(SUM) -name "long tests"
+
+test-tooling: $(TOOL)/testsum
+	@go test -race -vet=off -p 3 -timeout 10m -skip '$(call marked,$(ELSEWHERE))' -json ./csm/csmtest ./bench/... ./internal/prove/... 2>&1 | $(SUM) -name "csmtest, benches and proofs"
 
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
 # of audio: those in files with the build constraint cgo && !race. Files with only !race are
@@ -135,15 +150,17 @@ test-slow: $(TOOL)/testsum
 	@go test -vet=off -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
 
+# The packages of CORE that test-pure does not run.
 test-core: $(TOOL)/testsum
-	@CGO_ENABLED=0 go test -vet=off -timeout 5m -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
+	@CGO_ENABLED=0 go test -vet=off -timeout 5m -skip '$(call marked,realtime|documents)' -json \
+		$$(go list $(CORE) | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "core without cgo"
 
 # Types only: compiling the dependencies for two more systems takes minutes. cross does that.
 test-cross: $(TOOL)/crosscheck
 	@$(TOOL)/crosscheck windows darwin linux
 
-test-generated:
-	@go run ./internal/gen -check >/dev/null && echo "generated files are up to date"
+test-documents: $(TOOL)/testsum
+	@go test -race -vet=off -timeout 5m -run '$(call marked,documents)' -json $(call packages,documents) 2>&1 | $(SUM) -name "documents"
 	@go list -deps -f '{{with .Module}}{{if not .Main}}| `{{.Path}}` | {{.Version}} |{{end}}{{end}}' ./cmd/... | sort -u | \
 	while read -r module; do grep -qF "$$module" THIRD_PARTY.md || { echo "THIRD_PARTY.md has no row: $$module"; exit 1; }; done
 
@@ -156,10 +173,13 @@ test-format:
 	@cd $* && npm ci --silent --no-audit --no-fund
 	@touch $@
 
+$(RACE_BIN): FORCE
+	@go build -race -ldflags "$(LDFLAGS)" -o $@ ./cmd/agentvoice-daemon
+
 # Node's test runner. AGENTVOICE_DAEMON is the binary under test.
-test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum
+test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum $(RACE_BIN)
 	@cd extension && npm run --silent typecheck
-	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
+	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(RACE_BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
 
 .PHONY: vsix
 vsix: deps extension/node_modules/.package-lock.json ## package the extension with the daemon for this platform, in out/vsix, and test the package

@@ -10,6 +10,7 @@
 #   scripts/setup.sh --e2e     also what `make e2e` needs besides scripts/e2e.sh
 #   scripts/setup.sh --vsix    also what `make vsix` needs
 #   scripts/setup.sh --where   prints the folder of the assets, installs nothing
+#   scripts/setup.sh --versions  prints the versions of what tests use, installs nothing
 #   scripts/setup.sh --check   lists what is missing, installs nothing; exit status 1
 #                              if anything is
 set -euo pipefail
@@ -67,7 +68,7 @@ fail() {
   exit 1
 }
 
-check=false where=false engine=false
+check=false where=false engine=false versions=false
 for arg in "$@"; do
   case $arg in
     --check) check=true ;;
@@ -76,8 +77,9 @@ for arg in "$@"; do
     --e2e) packages+=("${test_packages[@]}" "${e2e_packages[@]}") engine=true ;;
     --vsix) packages+=("${vsix_packages[@]}") ;;
     --where) where=true ;;
+    --versions) packages+=("${test_packages[@]}") engine=true versions=true ;;
     *)
-      echo "setup: unknown argument $arg; use --check, --engine, --tests, --e2e, --vsix, --where or no argument" >&2
+      echo "setup: unknown argument $arg; use --check, --engine, --tests, --e2e, --vsix, --where, --versions or no argument" >&2
       exit 2
       ;;
   esac
@@ -194,6 +196,12 @@ if $engine; then
   else
     say "no speech engine for $system on $(uname -m); PocketSphinx and Flite work without one"
   fi
+fi
+
+if $versions; then
+  dpkg-query -W -f '${Package} ${Version}\n' "${packages[@]}" 2>/dev/null || true
+  echo "$wanted"
+  exit 0
 fi
 
 todo_packages=$(missing_packages)

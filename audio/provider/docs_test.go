@@ -116,7 +116,9 @@ func proofOf(provider string, w Wire, capability string) (proof, bool) {
 
 // The documentation contains the table, and each cell is marked with how it was
 // verified: by existing tests, or by the provider's reference.
-func TestTheTableOfTheDocumentation(t *testing.T) {
+//
+//test:documents
+func TestTableOfProviders(t *testing.T) {
 	used := map[string]bool{}
 	table := markdown(func(provider string, w Wire, capability string) string {
 		p, ok := proofOf(provider, w, capability)

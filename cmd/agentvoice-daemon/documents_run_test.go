@@ -33,6 +33,8 @@ func isHarmless(words []string) bool {
 
 // TestHarmlessCommandsOfDocumentsRun runs each one in an empty home, with the files that the
 // documents name: a recorded conversation and settings.
+//
+//test:documents
 func TestHarmlessCommandsOfDocumentsRun(t *testing.T) {
 	journal, err := os.ReadFile("../../testdata/journals/interrupted.jsonl")
 	if err != nil {

@@ -74,6 +74,8 @@ func brokenLinks(name, page string, exists func(path string) bool, pages map[str
 }
 
 // TestLinksOfDocumentsResolve checks links to files and headings of this repository.
+//
+//test:documents
 func TestLinksOfDocumentsResolve(t *testing.T) {
 	pages := documents(t)
 	for name, page := range pages {
@@ -157,6 +159,8 @@ func codeLines(page string) (all []string) {
 
 // TestCommandsOfDocumentsExist checks each command line, flag, make target and setting
 // that a document formats as code. The changelog may mention removed ones.
+//
+//test:documents
 func TestCommandsOfDocumentsExist(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {

@@ -51,7 +51,9 @@ var features = []struct {
 
 // The documentation shows the table with the versions that the script pins, and each
 // non-empty cell names tests with that agent.
-func TestTheTableOfTheDocumentation(t *testing.T) {
+//
+//test:documents
+func TestTableOfAgents(t *testing.T) {
 	script, err := os.ReadFile("../../scripts/agents.sh")
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -48,20 +51,20 @@ func TestFirstBuildFindsTheModelsThatItInstalled(t *testing.T) {
 	}
 }
 
-// TestLongTestsAreFound: the Makefile finds a long test by the line after its mark, leaves
-// it out of `make test` and includes it in `make test-long`, both by its name alone.
-func TestLongTestsAreFound(t *testing.T) {
+// TestMarkedTestsAreFound: the Makefile finds a test for another target by the line after its mark,
+// leaves it out of `make test` and runs it there, both by its name alone.
+func TestMarkedTestsAreFound(t *testing.T) {
 	packages := map[string][]string{} // by name of a test
-	var long []string
+	marked := map[string][]string{}   // names of tests, by mark
 	for _, f := range tree(t) {
 		if !f.isTest {
 			continue
 		}
-		marks := map[int]bool{} // lines
+		marks := map[int]string{} // by line
 		for _, group := range f.ast.Comments {
 			for _, c := range group.List {
-				if c.Text == "//test:long" {
-					marks[f.fset.Position(c.Pos()).Line] = true
+				if mark, ok := strings.CutPrefix(c.Text, "//test:"); ok {
+					marks[f.fset.Position(c.Pos()).Line] = mark
 				}
 			}
 		}
@@ -71,21 +74,79 @@ func TestLongTestsAreFound(t *testing.T) {
 				continue
 			}
 			packages[fn.Name.Name] = append(packages[fn.Name.Name], f.pkg())
-			if before := f.fset.Position(fn.Pos()).Line - 1; marks[before] {
+			before := f.fset.Position(fn.Pos()).Line - 1
+			if mark, ok := marks[before]; ok {
 				delete(marks, before)
-				long = append(long, fn.Name.Name)
+				marked[mark] = append(marked[mark], fn.Name.Name)
 			}
 		}
-		for line := range marks {
-			t.Errorf("%s:%d: no test begins in the line after //test:long", f.path, line)
+		for line, mark := range marks {
+			t.Errorf("%s:%d: no test begins in the line after //test:%s", f.path, line, mark)
 		}
 	}
-	if len(long) < 20 {
-		t.Errorf("%d long tests; the marks were not found", len(long))
-	}
-	for _, name := range long {
-		if len(packages[name]) > 1 {
-			t.Errorf("%s is long, and the tests of that name in %s are left out too; rename one", name, packages[name])
+	for mark, least := range map[string]int{"long": 20, "realtime": 5, "documents": 5} {
+		if len(marked[mark]) < least {
+			t.Errorf("%d tests are marked //test:%s; the marks were not found", len(marked[mark]), mark)
 		}
+		for _, name := range marked[mark] {
+			if len(packages[name]) > 1 {
+				t.Errorf("%s is marked //test:%s, which applies to the tests of that name in %s too; rename one", name, mark, packages[name])
+			}
+		}
+		delete(marked, mark)
+	}
+	for mark, names := range marked {
+		t.Errorf("unknown mark //test:%s of %s; use long, realtime or documents", mark, strings.Join(names, ", "))
+	}
+}
+
+// documentPath matches the path of a document, or a pattern of them, from a package's folder.
+var documentPath = regexp.MustCompile(`^(\.\./)+(docs(/|$)|[A-Z_]+\.md$)|^\*\.md$`)
+
+// TestOnlyMarkedTestsReadDocuments: a change to documents runs only the tests that are marked
+// //test:documents, so no other may name one, itself or in a function that it calls.
+func TestOnlyMarkedTestsReadDocuments(t *testing.T) {
+	readers := map[string]bool{} // functions that name a document, by package and name
+	found := 0
+	all := tree(t)
+	each := func(do func(f source, fn *ast.FuncDecl, marked bool)) {
+		for _, f := range all {
+			for _, d := range f.ast.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !f.isTest || !ok || f.pkg() == "internal/archtest" {
+					continue
+				}
+				marked := fn.Doc != nil && slices.ContainsFunc(fn.Doc.List, func(c *ast.Comment) bool { return c.Text == "//test:documents" })
+				do(f, fn, marked)
+			}
+		}
+	}
+	each(func(f source, fn *ast.FuncDecl, _ bool) {
+		ast.Inspect(fn, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok {
+				if text, err := strconv.Unquote(lit.Value); err == nil && documentPath.MatchString(text) {
+					readers[f.pkg()+"."+fn.Name.Name] = true
+				}
+			}
+			return true
+		})
+	})
+	each(func(f source, fn *ast.FuncDecl, marked bool) {
+		if !strings.HasPrefix(fn.Name.Name, "Test") {
+			return
+		}
+		ast.Inspect(fn, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok || !readers[f.pkg()+"."+id.Name] {
+				return true
+			}
+			if found++; !marked {
+				t.Errorf("%s: %s reads documents; mark it //test:documents", f.at(id.Pos()), fn.Name.Name)
+			}
+			return true
+		})
+	})
+	if found < 4 {
+		t.Errorf("%d tests read documents; the search does not work", found)
 	}
 }

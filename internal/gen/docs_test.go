@@ -101,6 +101,8 @@ func blockExamples(block []byte, where string) ([]example, error) {
 
 // Every message of the wire has an example in the document, and each example is valid
 // in the strict schema, which rejects unknown fields.
+//
+//test:documents
 func TestExamplesOfTheDocumentMatchTheSchema(t *testing.T) {
 	inRoot(t)
 	schema, err := buildSchema(true)
@@ -124,6 +126,8 @@ func TestExamplesOfTheDocumentMatchTheSchema(t *testing.T) {
 }
 
 // The examples survive a round trip through the Go types unchanged.
+//
+//test:documents
 func TestExamplesOfTheDocumentMatchTheGoTypes(t *testing.T) {
 	inRoot(t)
 	for _, e := range examples(t) {
@@ -154,6 +158,8 @@ func TestExamplesOfTheDocumentMatchTheGoTypes(t *testing.T) {
 }
 
 // The document lists every error of the table.
+//
+//test:documents
 func TestErrorsOfTheDocument(t *testing.T) {
 	inRoot(t)
 	source, err := os.ReadFile(filepath.Join("docs", "protocol.md"))

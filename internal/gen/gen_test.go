@@ -15,6 +15,7 @@ import (
 
 func inRoot(t *testing.T) { t.Chdir(filepath.Join("..", "..")) }
 
+//test:documents
 func TestGeneratedFilesAreFresh(t *testing.T) {
 	inRoot(t)
 	if err := run(true, io.Discard); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/explore"
+	"github.com/agentvoice/agentvoice-daemon/internal/memo"
 )
 
 // Coverage counts rows and guard results, not lines: an empty exploration covers
@@ -141,6 +142,44 @@ func TestABoundedExplorationHolds(t *testing.T) {
 	}
 }
 
+// A gate that passed is not run again until its inputs change; a red one is.
+func TestGatesRunAgainWhenTheirInputsChange(t *testing.T) {
+	t.Setenv(memo.FolderEnv, t.TempDir())
+	t.Setenv(memo.FreshEnv, "")
+	value, broken, runs := "one", errors.New("it is broken"), 0
+	g := gate{"only", func(*session) (result, error) {
+		runs++
+		return result{Said: "all is well", Explored: &explored{States: 7}}, broken
+	}, func(_ *session, in *memo.Inputs) { in.Value("of the test", value) }}
+	all := func() (string, error) {
+		s := session{root: "../../..", out: t.TempDir()}
+		var out strings.Builder
+		err := s.all([]gate{g}, &out)
+		if err == nil && s.results["only"].Explored.States != 7 {
+			t.Errorf("the result is %+v", s.results["only"])
+		}
+		return out.String(), err
+	}
+	for range 2 { // a failure is not remembered
+		if _, err := all(); !errors.Is(err, errRed) {
+			t.Fatal(err)
+		}
+	}
+	broken = nil
+	for i, want := range []int{3, 3, 4, 5} {
+		if i == 2 {
+			value = "two"
+		}
+		if i == 3 {
+			t.Setenv(memo.FreshEnv, "1")
+		}
+		out, err := all()
+		if err != nil || runs != want || !strings.Contains(out, "all is well") || strings.Contains(out, "unchanged since") != (i == 1) {
+			t.Errorf("run %d: it ran %d times, want %d: %q, %v", i, runs, want, out, err)
+		}
+	}
+}
+
 // A red gate fails the run and shows the end of its output, and the other gates still
 // run.
 func TestARedGate(t *testing.T) {
@@ -148,17 +187,16 @@ func TestARedGate(t *testing.T) {
 	ran := false
 	var out strings.Builder
 	err := s.all([]gate{
-		{"first", func(s *session) (string, error) {
+		{"first", func(s *session) (result, error) {
 			for i := range 100 {
 				fmt.Fprintf(s.log, "line %d\n", i)
 			}
-			return "", errors.New("it is broken")
-		}},
-		{"second", func(s *session) (string, error) {
+			return result{}, errors.New("it is broken")
+		}, nil},
+		{"second", func(*session) (result, error) {
 			ran = true
-			s.caught = []string{"3/3 mutants caught"}
-			return "all is well", nil
-		}},
+			return result{Said: "all is well", Summary: "3/3 mutants caught"}, nil
+		}, nil},
 	}, &out)
 	if !errors.Is(err, errRed) || !strings.HasSuffix(err.Error(), ": first") || !ran {
 		t.Errorf("%v, the second ran: %v", err, ran)

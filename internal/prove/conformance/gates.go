@@ -14,18 +14,27 @@ import (
 
 const scenarioDir = "testdata/csm"
 
-func (s *session) generated() (string, error) {
-	_, err := s.command("go", "run", "./internal/gen", "-check")
-	return "diagrams, wire types and docs are up to date", err
+// tests runs all tests of a package without goroutines, as `make test` does, and returns their
+// output: if these are the tests that it ran, Go repeats the output only.
+func (s *session) tests(pkg string) (string, error) {
+	text, err := s.command("env", "CGO_ENABLED=0", "go", "test", "-vet=off", "-timeout", "5m", "-json", pkg)
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		var e struct{ Output string }
+		if json.Unmarshal([]byte(line), &e) == nil {
+			out.WriteString(e.Output)
+		}
+	}
+	return out.String(), err
 }
 
-func (s *session) scenarios() (string, error) {
+func (s *session) scenarios() (result, error) {
 	all, err := csmtest.Scenarios(os.DirFS(scenarioDir))
 	if err != nil {
-		return "", err
+		return result{}, err
 	}
-	_, err = s.command("go", "test", "-count=1", "-run", "^Test(Scenarios|Regressions|EveryScenario)", "./csm/csmtest")
-	return fmt.Sprintf("%d hold", len(all)), err
+	_, err = s.tests("./csm/csmtest")
+	return result{Said: fmt.Sprintf("%d hold", len(all))}, err
 }
 
 // explored is the part of an exploration's report that is used here.
@@ -52,22 +61,25 @@ type explored struct {
 // maxExploreBytes is the memory limit of an exploration in CI.
 const maxExploreBytes = 4 << 30
 
-func (s *session) exploration() (string, error) {
+func (s *session) exploration() (result, error) {
 	r, err := s.explored()
-	if s.explore = r; r == nil {
-		return "", err
+	if r == nil {
+		return result{}, err
 	}
-	return fmt.Sprintf("%d worlds closed: %d states, %d edges, %d stale events, %.0f MiB", len(r.Worlds), r.States, r.Edges, r.Stale, float64(r.HeapPeak)/(1<<20)),
-		errors.Join(err, r.holds(false))
+	return result{
+		Said:     fmt.Sprintf("%d worlds closed: %d states, %d edges, %d stale events, %.0f MiB", len(r.Worlds), r.States, r.Edges, r.Stale, float64(r.HeapPeak)/(1<<20)),
+		Summary:  fmt.Sprintf("%d states, %d edges, %d invariants", r.States, r.Edges, len(r.Checks)),
+		Explored: r,
+	}, errors.Join(err, r.holds(false))
 }
 
 // pairStates limits the states of each pair of worlds. `make full` has no limit.
 const pairStates = 10000
 
-func (s *session) pairs() (string, error) {
+func (s *session) pairs() (result, error) {
 	r, err := s.explored("--pairs", "--states", strconv.Itoa(pairStates))
 	if r == nil {
-		return "", err
+		return result{}, err
 	}
 	closed := 0
 	for _, w := range r.Worlds {
@@ -75,9 +87,11 @@ func (s *session) pairs() (string, error) {
 			closed++
 		}
 	}
-	s.paired = fmt.Sprintf("%d pairs: %d states, %d edges", len(r.Worlds), r.States, r.Edges)
-	return fmt.Sprintf("%s, %d closed and %d bounded at %d states, %.0f MiB", s.paired, closed, len(r.Worlds)-closed, pairStates, float64(r.HeapPeak)/(1<<20)),
-		errors.Join(err, r.holds(true))
+	paired := fmt.Sprintf("%d pairs: %d states, %d edges", len(r.Worlds), r.States, r.Edges)
+	return result{
+		Said:    fmt.Sprintf("%s, %d closed and %d bounded at %d states, %.0f MiB", paired, closed, len(r.Worlds)-closed, pairStates, float64(r.HeapPeak)/(1<<20)),
+		Summary: paired,
+	}, errors.Join(err, r.holds(true))
 }
 
 // explored returns the report of an exploration, or nil if there is none.
@@ -93,21 +107,24 @@ func (s *session) explored(args ...string) (*explored, error) {
 var walksLine = regexp.MustCompile(`situations: (\d+) of \d+ met in (\d+) walks`)
 
 // situations checks the situations reached by the previous explorations and by random walks.
-func (s *session) situations() (string, error) {
-	if s.explore == nil {
-		return "", errors.New("no exploration to check")
+func (s *session) situations() (result, error) {
+	r := s.results["exploration"].Explored
+	if r == nil {
+		return result{}, errors.New("no exploration to check")
 	}
 	out, err := s.command("go", "test", "-count=1", "-v", "-run", "^TestWalksMeetSituations$", "./csm/explore")
 	n := walksLine.FindStringSubmatch(out)
 	if n == nil {
-		return "", errors.Join(err, errors.New("cannot parse the output of the walks"))
+		return result{}, errors.Join(err, errors.New("cannot parse the output of the walks"))
 	}
-	all := len(s.explore.Met) + len(s.explore.Missed)
-	if len(s.explore.Missed) > 0 {
-		err = errors.Join(err, fmt.Errorf("no world meets: %s", strings.Join(s.explore.Missed, "; ")))
+	all := len(r.Met) + len(r.Missed)
+	if len(r.Missed) > 0 {
+		err = errors.Join(err, fmt.Errorf("no world meets: %s", strings.Join(r.Missed, "; ")))
 	}
-	s.met = fmt.Sprintf("%d/%d situations met", len(s.explore.Met), all)
-	return fmt.Sprintf("%d of %d are met by the exploration, and %s by %s walks", len(s.explore.Met), all, n[1], n[2]), err
+	return result{
+		Said:    fmt.Sprintf("%d of %d are met by the exploration, and %s by %s walks", len(r.Met), all, n[1], n[2]),
+		Summary: fmt.Sprintf("%d/%d situations met", len(r.Met), all),
+	}, err
 }
 
 var (
@@ -116,10 +133,10 @@ var (
 )
 
 // server explores the tables of the embedded server.
-func (s *session) server() (string, error) {
-	out, err := s.command("go", "test", "-count=1", "-v", "./audio/localrealtime/machine")
+func (s *session) server() (result, error) {
+	out, err := s.tests("./audio/localrealtime/machine")
 	said, e := serverHolds(out)
-	return said, errors.Join(err, e)
+	return result{Said: said}, errors.Join(err, e)
 }
 
 // serverHolds reads the output of the tests of the tables. It fails if a test is missing,
@@ -167,40 +184,42 @@ func (r *explored) holds(bounded bool) error {
 var secondLine = regexp.MustCompile(`(?m)^second model: (.*)$`)
 
 // secondModel checks the core against an independent model written from the documents.
-func (s *session) secondModel() (string, error) {
+func (s *session) secondModel() (result, error) {
 	out, err := s.command("go", "run", "./internal/prove", "secondmodel", "check")
 	n := secondLine.FindStringSubmatch(out)
 	if n == nil {
-		return "", errors.Join(err, errors.New("the second model returned no verdict"))
+		return result{}, errors.Join(err, errors.New("the second model returned no verdict"))
 	}
-	return n[1], err
+	return result{Said: n[1]}, err
 }
 
-func (s *session) coverage() (string, error) {
-	if s.explore == nil {
-		return "", errors.New("no exploration to measure")
+func (s *session) coverage() (result, error) {
+	r := s.results["exploration"].Explored
+	if r == nil {
+		return result{}, errors.New("no exploration to measure")
 	}
 	seen, err := played(os.DirFS(scenarioDir))
 	if err != nil {
-		return "", err
+		return result{}, err
 	}
-	m := measure(s.explore.Coverage.Uncovered, seen)
+	m := measure(r.Coverage.Uncovered, seen)
 	for _, name := range m.missing {
 		fmt.Fprintln(s.log, "not met:", name)
 	}
-	return m.String(), m.enough()
+	return result{Said: m.String()}, m.enough()
 }
 
 var requirementsLine = regexp.MustCompile(`(?m)^requirements: (\d+) proved, (\d+) owed, (\d+) superseded of (\d+)$`)
 
-func (s *session) requirements() (string, error) {
+func (s *session) requirements() (result, error) {
 	out, err := s.command("go", "run", "./internal/prove", "requirements", "prove", "-q")
+	var said string
 	if n := requirementsLine.FindStringSubmatch(out); n != nil {
-		s.proofs = fmt.Sprintf("%s of %s requirements proved (%s owed, %s superseded)", n[1], n[4], n[2], n[3])
+		said = fmt.Sprintf("%s of %s requirements proved (%s owed, %s superseded)", n[1], n[4], n[2], n[3])
 	} else if err == nil {
 		err = errors.New("cannot parse how many requirements are proved")
 	}
-	return s.proofs, err
+	return result{Said: said, Summary: said}, err
 }
 
 var (
@@ -209,7 +228,7 @@ var (
 	seedLine     = regexp.MustCompile(`(?m)^mutants: .*(seed \d+)`)
 )
 
-func (s *session) mutants() (string, error) {
+func (s *session) mutants() (result, error) {
 	// A small fault that nothing detects means a missing test, or a line without
 	// effect. The seed is fixed, so that a run before submission sees what CI will
 	// see. `make full` runs all of them.
@@ -218,12 +237,12 @@ func (s *session) mutants() (string, error) {
 
 // handlers checks the mutants of the code that executes the core's effects, with the
 // tests that do not wait in real time.
-func (s *session) handlers() (string, error) {
+func (s *session) handlers() (result, error) {
 	return s.survivors("handlers", "-by", "package,live,realtime,headless,rpc")
 }
 
 // survivors runs the seeded mutants of a target and a sample of automatic ones.
-func (s *session) survivors(of string, args ...string) (string, error) {
+func (s *session) survivors(of string, args ...string) (result, error) {
 	out, err := s.command("go", append([]string{"run", "./internal/prove", "mutants", "run", "-of", of, "-auto", "-count", strconv.Itoa(s.sample), "-seed", "1"}, args...)...)
 	caught, total := 0, 0
 	var parts []string
@@ -237,7 +256,6 @@ func (s *session) survivors(of string, args ...string) (string, error) {
 	if err == nil && total == 0 {
 		err = errors.New("cannot parse how many mutants were caught")
 	}
-	s.caught = append(s.caught, fmt.Sprintf("%d/%d mutants of the %s caught", caught, total, of))
 	said := strings.Join(parts, " and ") + " were caught"
 	for _, line := range survivedLine.FindAllString(out, -1) {
 		said += "\n             " + line
@@ -245,5 +263,5 @@ func (s *session) survivors(of string, args ...string) (string, error) {
 	if n := seedLine.FindStringSubmatch(out); n != nil {
 		said += ", " + n[1]
 	}
-	return said, err
+	return result{Said: said, Summary: fmt.Sprintf("%d/%d mutants of the %s caught", caught, total, of)}, err
 }

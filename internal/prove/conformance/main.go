@@ -5,8 +5,8 @@
 //
 // The gates, each with its complete output in a file in the folder -out:
 //
-//	generated     diagrams, wire types and generated docs match the code
-//	scenarios     every scenario passes, and its trace matches the golden one
+// //	scenarios     every scenario passes, and its trace matches the golden one
+//
 //	exploration   every state within the bounds was reached, and every invariant holds
 //	pairs         the same for all pairs of worlds in one, up to a bound of states
 //	situations    each of a list of past faults' situations is reached, most of them by chance
@@ -17,11 +17,13 @@
 //	mutants       each seeded fault of the core is caught, and a sample of small ones
 //	handlers      the same for the code that executes the core's effects
 //
-// It prints a line per gate and a summary, and exits with 1 if one is red.
+// It prints a line per gate and a summary, and exits with 1 if one is red. A gate that passed
+// with the same inputs (package memo) is not run again; AGENTVOICE_FRESH=1 runs all.
 package conformance
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,49 +34,54 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/memo"
 )
 
 // errRed is returned if a gate is red.
 var errRed = errors.New("the core does not conform")
 
-// gate is one check.
+// gate is one check. inputs adds what it depends on.
 type gate struct {
-	name string
-	run  func(*session) (said string, err error)
+	name   string
+	run    func(*session) (result, error)
+	inputs func(*session, *memo.Inputs)
+}
+
+// result is the result of a gate that passed.
+type result struct {
+	Said     string    `json:"said"`               // for the line of the gate
+	Summary  string    `json:"summary,omitempty"`  // for the last line
+	Explored *explored `json:"explored,omitempty"` // for later gates
 }
 
 var gates = []gate{
-	{"generated", (*session).generated},
-	{"scenarios", (*session).scenarios},
-	{"exploration", (*session).exploration},
-	{"pairs", (*session).pairs},
-	{"situations", (*session).situations},
-	{"secondmodel", (*session).secondModel},
-	{"server", (*session).server},
-	{"coverage", (*session).coverage},
-	{"requirements", (*session).requirements},
-	{"mutants", (*session).mutants},
-	{"handlers", (*session).handlers},
+	{"scenarios", (*session).scenarios, scenarioInputs},
+	{"exploration", (*session).exploration, explorationInputs},
+	{"pairs", (*session).pairs, explorationInputs},
+	{"situations", (*session).situations, explorationInputs},
+	{"secondmodel", (*session).secondModel, secondModelInputs},
+	{"server", (*session).server, serverInputs},
+	{"coverage", (*session).coverage, explorationInputs},
+	{"requirements", (*session).requirements, requirementInputs},
+	{"mutants", (*session).mutants, mutantInputs("core")},
+	{"handlers", (*session).handlers, mutantInputs("handlers")},
 }
 
-// session is one run of the gates, with results that later gates use.
+// session is one run of the gates.
 type session struct {
-	daemon string // the binary
-	out    string // folder
-	sample int
-	only   string
-
+	root    string
+	daemon  string // the binary
+	out     string // folder
+	sample  int
+	only    string
 	log     *os.File // log of the running gate
-	explore *explored
-	paired  string
-	met     string
-	proofs  string
-	caught  []string
+	results map[string]result
 }
 
 // Main runs the gates, by the arguments that follow "conformance".
 func Main(args []string) error {
-	var s session
+	s := session{root: "."}
 	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
 	flags.StringVar(&s.daemon, "daemon", "bin/agentvoice-daemon", "the `binary` that explores")
 	flags.StringVar(&s.out, "out", "out/conformance", "`folder` for the output of the gates")
@@ -91,34 +98,78 @@ func (s *session) all(gates []gate, out io.Writer) error {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return err
 	}
+	s.results = map[string]result{}
 	begin := time.Now()
 	var red []string
 	for _, g := range gates {
 		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), g.name) {
 			continue
 		}
-		said, took, err := s.gate(g)
+		key := s.key(g)
+		if r, at, ok := before(key); ok {
+			s.results[g.name] = r
+			fmt.Fprintf(out, "%-12s %s, unchanged since %s\n", g.name, r.Said, at.Format(time.DateTime))
+			continue
+		}
+		r, took, err := s.gate(g)
+		if err == nil {
+			err = save(key, r)
+		}
+		s.results[g.name] = r
 		if err != nil {
 			red = append(red, g.name)
 			fmt.Fprintf(out, "%-12s RED after %.0f s; the whole output is in %s\n%s%v\n", g.name, took.Seconds(), s.path(g.name+".log"), s.tail(g.name), err)
 			continue
 		}
-		fmt.Fprintf(out, "%-12s %s, %.0f s\n", g.name, said, took.Seconds())
+		fmt.Fprintf(out, "%-12s %s, %.0f s\n", g.name, r.Said, took.Seconds())
 	}
-	fmt.Fprintf(out, "conformance: %s, %.0f s in all\n", s.summary(), time.Since(begin).Seconds())
+	fmt.Fprintf(out, "conformance: %s, %.0f s in all\n", s.summary(gates), time.Since(begin).Seconds())
 	if len(red) > 0 {
 		return fmt.Errorf("%w: %s", errRed, strings.Join(red, ", "))
 	}
 	return nil
 }
 
-func (s *session) gate(g gate) (said string, took time.Duration, err error) {
+// key returns the key of a gate's result, or "" if its inputs are unknown, for example
+// outside of a git checkout.
+func (s *session) key(g gate) string {
+	if g.inputs == nil {
+		return ""
+	}
+	in := memo.Of(s.root, fmt.Sprintf("conformance %s, sample %d", g.name, s.sample))
+	in.Packages("./internal/prove/conformance")
+	g.inputs(s, in)
+	key, err := in.Key()
+	if err != nil {
+		return ""
+	}
+	return key
+}
+
+// before returns the result of a gate that passed with the same inputs.
+func before(key string) (r result, at time.Time, ok bool) {
+	text, at, ok := memo.Load(key)
+	return r, at, ok && json.Unmarshal(text, &r) == nil
+}
+
+func save(key string, r result) error {
+	if key == "" {
+		return nil
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return memo.Save(key, text)
+}
+
+func (s *session) gate(g gate) (r result, took time.Duration, err error) {
 	begin := time.Now()
 	if s.log, err = os.Create(s.path(g.name + ".log")); err != nil {
-		return "", 0, err
+		return r, 0, err
 	}
-	said, err = g.run(s)
-	return said, time.Since(begin), errors.Join(err, s.log.Close())
+	r, err = g.run(s)
+	return r, time.Since(begin), errors.Join(err, s.log.Close())
 }
 
 func (s *session) path(name string) string { return filepath.Join(s.out, name) }
@@ -150,15 +201,11 @@ func (s *session) command(name string, args ...string) (string, error) {
 }
 
 // summary returns the last line, with the results of the gates.
-func (s *session) summary() string {
+func (s *session) summary(gates []gate) string {
 	var parts []string
-	if s.explore != nil {
-		r := s.explore
-		parts = append(parts, fmt.Sprintf("%d states, %d edges, %d invariants", r.States, r.Edges, len(r.Checks)))
-	}
-	for _, p := range append([]string{s.paired, s.met, s.proofs}, s.caught...) {
-		if p != "" {
-			parts = append(parts, p)
+	for _, g := range gates {
+		if said := s.results[g.name].Summary; said != "" {
+			parts = append(parts, said)
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -59,8 +59,8 @@ func core(root string) project {
 			{Name: "table", pkg: "csm", run: "^TestEveryCell"},
 		},
 		copied: []string{
-			"csm", "session", "copilot", "testdata", "docs", "internal/gen", "internal/prove/behaviour",
-			"go.mod", "go.sum", "README.md", "ARCHITECTURE.md",
+			"csm", "session", "copilot", "testdata", "internal/gen", "internal/prove/behaviour",
+			"go.mod", "go.sum",
 		},
 		limit: 10 * time.Second, factor: 20,
 		seeded: "testdata/mutants/seeded.txt", equivalent: "testdata/mutants/equivalent.txt",
@@ -88,8 +88,8 @@ func handlers(root string) project {
 			{Name: "rpc", pkg: "internal/daemon/rpc", of: []string{"internal/daemon", "internal/daemon/rpc"}, skip: "^TestPublishedTranscriptsAreLinear$"},
 		},
 		copied: []string{
-			"copilot", "internal/daemon", "audio/realtime", "audio/front", "testdata", "docs",
-			"go.mod", "go.sum", "README.md", "ARCHITECTURE.md",
+			"copilot", "internal/daemon", "audio/realtime", "audio/front", "testdata",
+			"go.mod", "go.sum",
 		},
 		limit: 10 * time.Second, factor: 3,
 		settled: []string{
@@ -110,6 +110,24 @@ const (
 	// worldTests do not wait for a voice, but load the engines of the embedded server.
 	worldTests = "^Test(ACallThatStandsAsItIsClosed|ASuccessorTakesOver|ASuccessorThatIsGivenUp|BothDevicesLost|MutedTheMicrophone.*|REQ003.*|TakeOverIsOfOneStart|WakePhraseIsOptional|WakePhraseThatCannotBeUsed)$"
 )
+
+// Inputs returns what the results for the core or the handlers depend on: packages in the
+// patterns of the go command, and files and folders relative to the root.
+func Inputs(root, of string) (packages, files []string) {
+	p := core(root)
+	if of == "handlers" {
+		p = handlers(root)
+	}
+	for _, pkg := range p.packages {
+		packages = append(packages, "./"+pkg)
+	}
+	for _, d := range p.detectors {
+		if d.pkg != own {
+			packages = append(packages, "./"+d.pkg)
+		}
+	}
+	return packages, p.copied
+}
 
 // judges reports whether the detector applies to mutants of a package.
 func (d detector) judges(pkg string) bool { return len(d.of) == 0 || slices.Contains(d.of, pkg) }

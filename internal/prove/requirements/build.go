@@ -11,18 +11,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/memo"
 )
 
 // bench is built for the proofs: the tests of each package once with all mutants behind
 // a switch, and once more for each mutant that has none (switched.go).
 type bench struct {
 	root, out string
-	tree      string            // copy of the files that tests read and may write
-	files     string            // hash of these, except for what is compiled into the binaries
-	sources   string            // hash of everything that is compiled
-	alone     map[string]around // mutants without a switch
-	binaries  map[string]string // by package, or mutant and package
-	hashes    map[string]string // hashes of the binaries
+	tree      string                   // copy of the files that tests read and may write
+	files     string                   // hash of these, except for what is compiled into the binaries
+	sources   string                   // hash of everything that is compiled
+	alone     map[string]around        // mutants without a switch
+	binaries  map[string]string        // by package, or mutant and package
+	hashes    map[string]string        // hashes of the binaries
+	machine   string                   // the versions of Go and of what is installed
+	took      map[string]time.Duration // how long each test takes without a mutant
 }
 
 // aroundKey returns the key of a binary with its own mutant.
@@ -33,7 +38,10 @@ func newBench(root, out string) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{root: root, out: out, tree: filepath.Join(out, "tree"), binaries: map[string]string{}, hashes: map[string]string{}}
+	b := &bench{root: root, out: out, tree: filepath.Join(out, "tree"), binaries: map[string]string{}, hashes: map[string]string{}, took: map[string]time.Duration{}}
+	if b.machine, err = memo.Of(root, "proofs").Key(); err != nil {
+		return nil, err
+	}
 	if err := os.RemoveAll(b.tree); err != nil {
 		return nil, err
 	}
@@ -137,8 +145,8 @@ func (b *bench) core(list []requirement, w *world) (tags, overlay string, err er
 	return buildTags + ",mutants", filepath.Join(folder, "overlay.json"), err
 }
 
-// notCopied lists folders that no test of a proof reads.
-var notCopied = []string{".git", "bin", "out", "node_modules", "dist"}
+// notCopied lists folders that no test of a proof reads. Documents are not copied either.
+var notCopied = []string{".git", ".ci", "bin", "out", "node_modules", "dist", "extension"}
 
 // copyFiles copies the module to the tree and hashes it twice: without its Go files,
 // which are compiled into the binaries, and the lists of requirements and mutants;
@@ -156,7 +164,7 @@ func (b *bench) copyFiles() error {
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(b.tree, rel), 0o755)
-		case !d.Type().IsRegular():
+		case !d.Type().IsRegular() || memo.IsDocument(filepath.ToSlash(rel)):
 			return nil
 		}
 		text, err := os.ReadFile(name)

@@ -16,12 +16,17 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/memo"
 )
 
-// Limits of one run of one test. A mutant may cause an endless loop or use all
-// memory; that counts as failing.
+// Limits of one run of one test. A mutant may cause an endless loop, a wait for what never comes,
+// or use all memory; that counts as failing. A test under a mutant may take slowdown times as long
+// as without it, and at least shortest.
 const (
 	testTimeout = time.Minute
+	shortest    = 15 * time.Second
+	slowdown    = 5
 	memoryKB    = 4 << 20
 	mutantEnv   = "AGENTVOICE_MUTANT"        // selects a mutant of the core
 	aroundEnv   = "AGENTVOICE_MUTANT_AROUND" // selects another one
@@ -103,7 +108,13 @@ func (b *bench) baseline(list []requirement, jobs int) (problems []string, err e
 	}
 	for _, r := range list {
 		for _, p := range r.proofs {
-			if regexp.MustCompile(`(?m)^\s*--- PASS: ` + regexp.QuoteMeta(p.test) + ` \(`).MatchString(said[p.pkg]) {
+			passed := regexp.MustCompile(`(?m)^\s*--- PASS: ` + regexp.QuoteMeta(p.test) + ` \((\S+)\)`).FindStringSubmatch(said[p.pkg])
+			if passed != nil {
+				took, err := time.ParseDuration(passed[1])
+				if err != nil {
+					return nil, err
+				}
+				b.took[p.pkg+":"+p.test] = took
 				continue
 			}
 			what := "does not pass without a mutant"
@@ -163,9 +174,8 @@ func (b *bench) all(claims []claim, jobs int, w *world) (answers []error, before
 // claim runs a test under a mutant, unless it failed before with the same binary and
 // the same files.
 func (b *bench) claim(c claim, w *world) (known bool, err error) {
-	sum := sha256.Sum256([]byte(strings.Join([]string{b.hashes[c.key], b.files, c.proof.String(), c.mutant}, "\n")))
-	stamp := filepath.Join(b.out, "cache", hex.EncodeToString(sum[:16]))
-	if _, err := os.Stat(stamp); err == nil {
+	key := b.stamp(c)
+	if _, _, ok := memo.Load(key); ok {
 		return true, nil
 	}
 	var selected string
@@ -176,7 +186,7 @@ func (b *bench) claim(c claim, w *world) (known bool, err error) {
 	default:
 		selected = mutantEnv + "=" + c.mutant
 	}
-	said, failed, err := b.run(c.key, c.pkg, pattern(c.test), selected, testTimeout)
+	said, failed, err := b.run(c.key, c.pkg, pattern(c.test), selected, b.limit(c.proof))
 	switch {
 	case err != nil:
 		return false, err
@@ -185,10 +195,18 @@ func (b *bench) claim(c claim, w *world) (known bool, err error) {
 	case c.file != "" && !within(said, w, c.name):
 		return false, errors.New("fails, but in another scenario of the file; use that one, or another mutant")
 	}
-	if err := os.MkdirAll(filepath.Dir(stamp), 0o755); err != nil {
-		return false, err
-	}
-	return false, os.WriteFile(stamp, []byte(c.proof.String()+" under "+c.mutant+"\n"), 0o644)
+	return false, memo.Save(key, []byte(c.proof.String()+" under "+c.mutant+"\n"))
+}
+
+// stamp returns the key of a claim's result.
+func (b *bench) stamp(c claim) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{b.machine, b.hashes[c.key], b.files, c.proof.String(), c.mutant}, "\n")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// limit returns how long a test may take under a mutant.
+func (b *bench) limit(p proof) time.Duration {
+	return min(testTimeout, max(shortest, slowdown*b.took[p.pkg+":"+p.test]))
 }
 
 // pattern returns the -test.run argument for one test or subtest.

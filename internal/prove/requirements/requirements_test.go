@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/memo"
 )
 
 func TestParse(t *testing.T) {
@@ -126,6 +128,8 @@ func TestAnIDThatTheListLeavesOutIsFound(t *testing.T) {
 // one that does not, and a mutant.
 func module(t *testing.T, list string) string {
 	t.Helper()
+	t.Setenv(memo.FolderEnv, t.TempDir())
+	t.Setenv(memo.FreshEnv, "")
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":       "module example.org/m\n\ngo 1.26\n",
