@@ -178,7 +178,6 @@ $(RACE_BIN): FORCE
 
 # Node's test runner. AGENTVOICE_DAEMON is the binary under test.
 test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum $(RACE_BIN)
-	@cd extension && npm run --silent typecheck
 	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(RACE_BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
 
 .PHONY: vsix
@@ -298,7 +297,7 @@ generate: ## write the generated files: TypeScript, JSON Schema, settings, diagr
 	@cd extension && node manifest.mjs
 
 .PHONY: full
-full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, all mutants; resumes an interrupted run
+full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, all mutants, bench; resumes an interrupted run
 	@scripts/full.sh $(OUT)/full $(BIN)
 
 .PHONY: clean

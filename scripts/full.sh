@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs what takes too long for `make test` and `make conformance`: the property tests with many
 # more random cases under the race detector, each fuzz target for a while, the exploration of
-# each world with larger bounds and of every pair of worlds, the second coding agent, and every
-# automatic mutant. A passed case leaves a stamp in the folder given as the first argument, and
+# each world with larger bounds and of every pair of worlds, the second coding agent, every
+# automatic mutant, and the benchmarks. A passed case leaves a stamp in the folder given as the first argument, and
 # does not run again until the folder is removed or the code changes. The second argument is the
 # binary that explores.
 #
@@ -72,6 +72,9 @@ run "agent gemini" gemini
 # Resumes after the last mutant that was run.
 run "mutants of the core" go run ./internal/prove mutants run -all
 run "mutants of the handlers" go run ./internal/prove mutants run -of handlers -all
+
+run "benchmarks" make bench
+[[ ! -e $stamps/benchmarks.ok ]] || cat "$stamps/benchmarks.log"
 
 echo "make full: $passed passed, $failed failed, $skipped passed earlier"
 ((failed == 0))

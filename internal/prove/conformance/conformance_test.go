@@ -147,10 +147,10 @@ func TestGatesRunAgainWhenTheirInputsChange(t *testing.T) {
 	t.Setenv(memo.FolderEnv, t.TempDir())
 	t.Setenv(memo.FreshEnv, "")
 	value, broken, runs := "one", errors.New("it is broken"), 0
-	g := gate{"only", func(*session) (result, error) {
+	g := gate{"only", func(*running) (result, error) {
 		runs++
 		return result{Said: "all is well", Explored: &explored{States: 7}}, broken
-	}, func(_ *session, in *memo.Inputs) { in.Value("of the test", value) }}
+	}, func(_ *session, in *memo.Inputs) { in.Value("of the test", value) }, false}
 	all := func() (string, error) {
 		s := session{root: "../../..", out: t.TempDir()}
 		var out strings.Builder
@@ -187,16 +187,16 @@ func TestARedGate(t *testing.T) {
 	ran := false
 	var out strings.Builder
 	err := s.all([]gate{
-		{"first", func(s *session) (result, error) {
+		{"first", func(s *running) (result, error) {
 			for i := range 100 {
 				fmt.Fprintf(s.log, "line %d\n", i)
 			}
 			return result{}, errors.New("it is broken")
-		}, nil},
-		{"second", func(*session) (result, error) {
+		}, nil, false},
+		{"second", func(*running) (result, error) {
 			ran = true
 			return result{Said: "all is well", Summary: "3/3 mutants caught"}, nil
-		}, nil},
+		}, nil, false},
 	}, &out)
 	if !errors.Is(err, errRed) || !strings.HasSuffix(err.Error(), ": first") || !ran {
 		t.Errorf("%v, the second ran: %v", err, ran)

@@ -16,7 +16,7 @@ const scenarioDir = "testdata/csm"
 
 // tests runs all tests of a package without goroutines, as `make test` does, and returns their
 // output: if these are the tests that it ran, Go repeats the output only.
-func (s *session) tests(pkg string) (string, error) {
+func (s *running) tests(pkg string) (string, error) {
 	text, err := s.command("env", "CGO_ENABLED=0", "go", "test", "-vet=off", "-timeout", "5m", "-json", pkg)
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -28,7 +28,7 @@ func (s *session) tests(pkg string) (string, error) {
 	return out.String(), err
 }
 
-func (s *session) scenarios() (result, error) {
+func (s *running) scenarios() (result, error) {
 	all, err := csmtest.Scenarios(os.DirFS(scenarioDir))
 	if err != nil {
 		return result{}, err
@@ -61,8 +61,8 @@ type explored struct {
 // maxExploreBytes is the memory limit of an exploration in CI.
 const maxExploreBytes = 4 << 30
 
-func (s *session) exploration() (result, error) {
-	r, err := s.explored()
+func (s *running) exploration() (result, error) {
+	r, err := s.explore()
 	if r == nil {
 		return result{}, err
 	}
@@ -76,8 +76,8 @@ func (s *session) exploration() (result, error) {
 // pairStates limits the states of each pair of worlds. `make full` has no limit.
 const pairStates = 10000
 
-func (s *session) pairs() (result, error) {
-	r, err := s.explored("--pairs", "--states", strconv.Itoa(pairStates))
+func (s *running) pairs() (result, error) {
+	r, err := s.explore("--pairs", "--states", strconv.Itoa(pairStates))
 	if r == nil {
 		return result{}, err
 	}
@@ -94,8 +94,8 @@ func (s *session) pairs() (result, error) {
 	}, errors.Join(err, r.holds(true))
 }
 
-// explored returns the report of an exploration, or nil if there is none.
-func (s *session) explored(args ...string) (*explored, error) {
+// explore returns the report of an exploration, or nil if there is none.
+func (s *running) explore(args ...string) (*explored, error) {
 	out, err := s.command(s.daemon, append([]string{"explore", "--json", "--out", s.out}, args...)...)
 	var r explored
 	if e := json.Unmarshal([]byte(out), &r); e != nil {
@@ -107,8 +107,8 @@ func (s *session) explored(args ...string) (*explored, error) {
 var walksLine = regexp.MustCompile(`situations: (\d+) of \d+ met in (\d+) walks`)
 
 // situations checks the situations reached by the previous explorations and by random walks.
-func (s *session) situations() (result, error) {
-	r := s.results["exploration"].Explored
+func (s *running) situations() (result, error) {
+	r := s.explored()
 	if r == nil {
 		return result{}, errors.New("no exploration to check")
 	}
@@ -133,7 +133,7 @@ var (
 )
 
 // server explores the tables of the embedded server.
-func (s *session) server() (result, error) {
+func (s *running) server() (result, error) {
 	out, err := s.tests("./audio/localrealtime/machine")
 	said, e := serverHolds(out)
 	return result{Said: said}, errors.Join(err, e)
@@ -184,7 +184,7 @@ func (r *explored) holds(bounded bool) error {
 var secondLine = regexp.MustCompile(`(?m)^second model: (.*)$`)
 
 // secondModel checks the core against an independent model written from the documents.
-func (s *session) secondModel() (result, error) {
+func (s *running) secondModel() (result, error) {
 	out, err := s.command("go", "run", "./internal/prove", "secondmodel", "check")
 	n := secondLine.FindStringSubmatch(out)
 	if n == nil {
@@ -193,8 +193,8 @@ func (s *session) secondModel() (result, error) {
 	return result{Said: n[1]}, err
 }
 
-func (s *session) coverage() (result, error) {
-	r := s.results["exploration"].Explored
+func (s *running) coverage() (result, error) {
+	r := s.explored()
 	if r == nil {
 		return result{}, errors.New("no exploration to measure")
 	}
@@ -211,7 +211,7 @@ func (s *session) coverage() (result, error) {
 
 var requirementsLine = regexp.MustCompile(`(?m)^requirements: (\d+) proved, (\d+) owed, (\d+) superseded of (\d+)$`)
 
-func (s *session) requirements() (result, error) {
+func (s *running) requirements() (result, error) {
 	out, err := s.command("go", "run", "./internal/prove", "requirements", "prove", "-q")
 	var said string
 	if n := requirementsLine.FindStringSubmatch(out); n != nil {
@@ -228,7 +228,7 @@ var (
 	seedLine     = regexp.MustCompile(`(?m)^mutants: .*(seed \d+)`)
 )
 
-func (s *session) mutants() (result, error) {
+func (s *running) mutants() (result, error) {
 	// A small fault that nothing detects means a missing test, or a line without
 	// effect. The seed is fixed, so that a run before submission sees what CI will
 	// see. `make full` runs all of them.
@@ -237,12 +237,12 @@ func (s *session) mutants() (result, error) {
 
 // handlers checks the mutants of the code that executes the core's effects, with the
 // tests that do not wait in real time.
-func (s *session) handlers() (result, error) {
+func (s *running) handlers() (result, error) {
 	return s.survivors("handlers", "-by", "package,live,realtime,headless,rpc")
 }
 
 // survivors runs the seeded mutants of a target and a sample of automatic ones.
-func (s *session) survivors(of string, args ...string) (result, error) {
+func (s *running) survivors(of string, args ...string) (result, error) {
 	out, err := s.command("go", append([]string{"run", "./internal/prove", "mutants", "run", "-of", of, "-auto", "-count", strconv.Itoa(s.sample), "-seed", "1"}, args...)...)
 	caught, total := 0, 0
 	var parts []string

@@ -33,6 +33,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/internal/memo"
@@ -44,8 +45,9 @@ var errRed = errors.New("the core does not conform")
 // gate is one check. inputs adds what it depends on.
 type gate struct {
 	name   string
-	run    func(*session) (result, error)
+	run    func(*running) (result, error)
 	inputs func(*session, *memo.Inputs)
+	waits  bool // it mostly waits, so it runs beside the others
 }
 
 // result is the result of a gate that passed.
@@ -56,27 +58,35 @@ type result struct {
 }
 
 var gates = []gate{
-	{"scenarios", (*session).scenarios, scenarioInputs},
-	{"exploration", (*session).exploration, explorationInputs},
-	{"pairs", (*session).pairs, explorationInputs},
-	{"situations", (*session).situations, explorationInputs},
-	{"secondmodel", (*session).secondModel, secondModelInputs},
-	{"server", (*session).server, serverInputs},
-	{"coverage", (*session).coverage, explorationInputs},
-	{"requirements", (*session).requirements, requirementInputs},
-	{"mutants", (*session).mutants, mutantInputs("core")},
-	{"handlers", (*session).handlers, mutantInputs("handlers")},
+	{"scenarios", (*running).scenarios, scenarioInputs, false},
+	{"exploration", (*running).exploration, explorationInputs, false},
+	{"pairs", (*running).pairs, explorationInputs, false},
+	{"situations", (*running).situations, explorationInputs, false},
+	{"secondmodel", (*running).secondModel, secondModelInputs, false},
+	{"server", (*running).server, serverInputs, false},
+	{"coverage", (*running).coverage, explorationInputs, false},
+	{"requirements", (*running).requirements, requirementInputs, true},
+	{"mutants", (*running).mutants, mutantInputs("core"), false},
+	{"handlers", (*running).handlers, mutantInputs("handlers"), false},
 }
 
 // session is one run of the gates.
 type session struct {
-	root    string
-	daemon  string // the binary
-	out     string // folder
-	sample  int
-	only    string
-	log     *os.File // log of the running gate
+	root   string
+	daemon string // the binary
+	out    string // folder
+	sample int
+	only   string
+
+	mu      sync.Mutex
 	results map[string]result
+}
+
+// running is a gate that runs.
+type running struct {
+	*session
+	log    *os.File
+	yields bool // its commands leave the processors to a gate that waits
 }
 
 // Main runs the gates, by the arguments that follow "conformance".
@@ -93,41 +103,74 @@ func Main(args []string) error {
 	return s.all(gates, os.Stdout)
 }
 
-// all runs every gate, even after failures.
+// all runs every gate, even after failures. Gates that compute run one after another, at low
+// priority, beside those that wait.
 func (s *session) all(gates []gate, out io.Writer) error {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return err
 	}
 	s.results = map[string]result{}
 	begin := time.Now()
-	var red []string
-	for _, g := range gates {
-		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), g.name) {
-			continue
+	red := map[string]bool{}
+	run := func(waits bool) {
+		for _, g := range gates {
+			if g.waits != waits || s.only != "" && !slices.Contains(strings.Split(s.only, ","), g.name) {
+				continue
+			}
+			line, ok := s.run(g)
+			s.mu.Lock()
+			red[g.name] = !ok
+			fmt.Fprint(out, line)
+			s.mu.Unlock()
 		}
-		key := s.key(g)
-		if r, at, ok := before(key); ok {
-			s.results[g.name] = r
-			fmt.Fprintf(out, "%-12s %s, unchanged since %s\n", g.name, r.Said, at.Format(time.DateTime))
-			continue
-		}
-		r, took, err := s.gate(g)
-		if err == nil {
-			err = save(key, r)
-		}
-		s.results[g.name] = r
-		if err != nil {
-			red = append(red, g.name)
-			fmt.Fprintf(out, "%-12s RED after %.0f s; the whole output is in %s\n%s%v\n", g.name, took.Seconds(), s.path(g.name+".log"), s.tail(g.name), err)
-			continue
-		}
-		fmt.Fprintf(out, "%-12s %s, %.0f s\n", g.name, r.Said, took.Seconds())
 	}
+	var beside sync.WaitGroup
+	beside.Go(func() { run(true) })
+	run(false)
+	beside.Wait()
 	fmt.Fprintf(out, "conformance: %s, %.0f s in all\n", s.summary(gates), time.Since(begin).Seconds())
-	if len(red) > 0 {
-		return fmt.Errorf("%w: %s", errRed, strings.Join(red, ", "))
+	var names []string
+	for _, g := range gates {
+		if red[g.name] {
+			names = append(names, g.name)
+		}
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("%w: %s", errRed, strings.Join(names, ", "))
 	}
 	return nil
+}
+
+// run runs a gate, unless it passed before with the same inputs, and returns its line and whether
+// it is green.
+func (s *session) run(g gate) (line string, ok bool) {
+	key := s.key(g)
+	if r, at, ok := before(key); ok {
+		s.keep(g, r)
+		return fmt.Sprintf("%-12s %s, unchanged since %s\n", g.name, r.Said, at.Format(time.DateTime)), true
+	}
+	r, took, err := s.gate(g)
+	if err == nil {
+		err = save(key, r)
+	}
+	s.keep(g, r)
+	if err != nil {
+		return fmt.Sprintf("%-12s RED after %.0f s; the whole output is in %s\n%s%v\n", g.name, took.Seconds(), s.path(g.name+".log"), s.tail(g.name), err), false
+	}
+	return fmt.Sprintf("%-12s %s, %.0f s\n", g.name, r.Said, took.Seconds()), true
+}
+
+func (s *session) keep(g gate, r result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.results[g.name] = r
+}
+
+// explored returns the report of the gate that explored, nil if there is none.
+func (s *session) explored() *explored {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.results["exploration"].Explored
 }
 
 // key returns the key of a gate's result, or "" if its inputs are unknown, for example
@@ -165,11 +208,12 @@ func save(key string, r result) error {
 
 func (s *session) gate(g gate) (r result, took time.Duration, err error) {
 	begin := time.Now()
-	if s.log, err = os.Create(s.path(g.name + ".log")); err != nil {
+	log, err := os.Create(s.path(g.name + ".log"))
+	if err != nil {
 		return r, 0, err
 	}
-	r, err = g.run(s)
-	return r, time.Since(begin), errors.Join(err, s.log.Close())
+	r, err = g.run(&running{session: s, log: log, yields: !g.waits})
+	return r, time.Since(begin), errors.Join(err, log.Close())
 }
 
 func (s *session) path(name string) string { return filepath.Join(s.out, name) }
@@ -190,9 +234,12 @@ func (s *session) tail(name string) string {
 }
 
 // command runs a command, logs its output, and returns its standard output.
-func (s *session) command(name string, args ...string) (string, error) {
+func (s *running) command(name string, args ...string) (string, error) {
 	var out bytes.Buffer
 	cmd := exec.Command(name, args...)
+	if nice, err := exec.LookPath("nice"); err == nil && s.yields {
+		cmd = exec.Command(nice, append([]string{"-n", "19", name}, args...)...)
+	}
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, s.log), s.log
 	if err := cmd.Run(); err != nil {
 		return out.String(), fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)

@@ -1,6 +1,7 @@
 package requirements
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -162,7 +163,15 @@ func parallel(n, jobs int, do func(int)) {
 func (b *bench) all(claims []claim, jobs int, w *world) (answers []error, before int) {
 	answers = make([]error, len(claims))
 	known := make([]bool, len(claims))
-	parallel(len(claims), jobs, func(i int) { known[i], answers[i] = b.claim(claims[i], w) })
+	took := make([]string, len(claims))
+	parallel(len(claims), jobs, func(i int) {
+		begin := time.Now()
+		known[i], answers[i] = b.claim(claims[i], w)
+		took[i] = fmt.Sprintf("%6.1f s  %v under %s\n", time.Since(begin).Seconds(), claims[i].proof, claims[i].mutant)
+	})
+	slices.SortFunc(took, func(a, b string) int { return cmp.Compare(b, a) }) // longest first
+	// Only for people, so a failure does not matter.
+	_ = os.WriteFile(filepath.Join(b.out, "times.txt"), []byte(strings.Join(took, "")), 0o644)
 	for _, k := range known {
 		if k {
 			before++
