@@ -94,9 +94,9 @@ func (c *call) hear(pcm []int16) bool {
 }
 
 func (c *call) replaceDetector(pcm []int16) (float32, error) {
-	_ = c.detector.Close()
+	_ = c.srv.detectors.discard(c.detector)
 	c.detector = nil
-	d, err := c.srv.cfg.Detector()
+	d, err := c.srv.detectors.take()
 	if err != nil {
 		return 0, err
 	}

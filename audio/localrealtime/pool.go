@@ -10,7 +10,9 @@ import (
 // pool keeps at most one idle engine, because loading takes longer than a caller should
 // wait (PocketSphinx: most of a second) while a conversation uses one at a time. The
 // first user triggers loading, and the engine is closed some time after the last user
-// left. It is safe for concurrent use.
+// left. While there are users, no more engines are kept than users: after a redial, the
+// engine of the call that ended is closed if the new call has one. It is safe for
+// concurrent use.
 type pool[T io.Closer] struct {
 	load  func() (T, error)
 	keep  time.Duration // how long an engine stays loaded without users
@@ -18,6 +20,7 @@ type pool[T io.Closer] struct {
 
 	mu      sync.Mutex
 	idle    []T           // at most one
+	taken   int           // engines in use
 	users   int           // calls that may need an engine
 	warming chan struct{} // closed when the last background load ends, nil before the first
 	failed  error         // error of the last background load
@@ -43,12 +46,33 @@ func (p *pool[T]) use() {
 	}
 }
 
-// release unregisters a user.
+// release unregisters a user, who has put back its engine.
 func (p *pool[T]) release() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.users--
+	surplus := p.surplus()
 	p.arm()
+	p.mu.Unlock()
+	p.free(surplus)
+}
+
+// surplus removes and returns the idle engine if every remaining user has one. The
+// caller holds mu.
+func (p *pool[T]) surplus() (engines []T) {
+	if p.users > 0 && p.taken >= p.users {
+		engines, p.idle = p.idle, nil
+	}
+	return engines
+}
+
+// free closes engines that were idle, and returns their memory.
+func (p *pool[T]) free(engines []T) {
+	for _, e := range engines {
+		_ = e.Close() // the engine was idle, so nothing is lost
+	}
+	if len(engines) > 0 {
+		p.freed()
+	}
 }
 
 // warm loads an engine in the background, unless one is idle or being loaded. A failure
@@ -63,7 +87,7 @@ func (p *pool[T]) warm() {
 		defer close(done)
 		e, err := p.load()
 		if err == nil {
-			err = p.put(e)
+			err = p.add(e)
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -99,13 +123,7 @@ func (p *pool[T]) expire() {
 		idle, p.idle = p.idle, nil
 	}
 	p.mu.Unlock()
-	if len(idle) == 0 {
-		return
-	}
-	for _, e := range idle {
-		_ = e.Close() // the engine was idle, so nothing is lost
-	}
-	p.freed()
+	p.free(idle)
 }
 
 // ready starts loading an engine if the pool has neither an engine nor a user, waits
@@ -133,6 +151,7 @@ func (p *pool[T]) loading() bool {
 }
 
 // take returns the idle engine, waits for one that is being loaded, or creates another.
+// The caller passes it to put or to discard.
 func (p *pool[T]) take() (T, error) {
 	p.mu.Lock()
 	warming := p.warming
@@ -144,15 +163,40 @@ func (p *pool[T]) take() (T, error) {
 	if n := len(p.idle); n > 0 {
 		e := p.idle[n-1]
 		p.idle = p.idle[:n-1]
+		p.taken++
 		p.mu.Unlock()
 		return e, nil
 	}
+	p.taken++
 	p.mu.Unlock()
-	return p.load()
+	e, err := p.load()
+	if err != nil {
+		p.forget()
+	}
+	return e, err
 }
 
 // put returns a working engine for the next call. If one is already idle, it is closed.
 func (p *pool[T]) put(e T) error {
+	p.forget()
+	return p.add(e)
+}
+
+// discard closes an engine that does not work.
+func (p *pool[T]) discard(e T) error {
+	p.forget()
+	return e.Close()
+}
+
+// forget counts an engine as not in use any more.
+func (p *pool[T]) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.taken--
+}
+
+// add makes an engine idle, or closes it.
+func (p *pool[T]) add(e T) error {
 	p.mu.Lock()
 	if p.closed || len(p.idle) > 0 {
 		p.mu.Unlock()

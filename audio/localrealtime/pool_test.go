@@ -85,3 +85,56 @@ func TestEngineIsFreedThatNoCallUsed(t *testing.T) {
 		}
 	})
 }
+
+// After a redial, or a renewal, one engine remains: the old call's if the new call has
+// not taken one, else the new call's.
+func TestRedialKeepsOneEngine(t *testing.T) {
+	for _, overlap := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var open, loads, freed atomic.Int32
+			p := newPool(func() (counted, error) {
+				loads.Add(1)
+				open.Add(1)
+				return counted{&open}, nil
+			}, time.Minute, func() { freed.Add(1) })
+			take := func() counted {
+				e, err := p.take()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e
+			}
+			p.use()
+			first := take()
+			p.use() // the caller redials
+			var second counted
+			if overlap {
+				second = take()
+			}
+			if err := p.put(first); err != nil {
+				t.Fatal(err)
+			}
+			p.release()
+			if !overlap {
+				second = take()
+			}
+			if want := map[bool]int32{true: 2, false: 1}[overlap]; open.Load() != 1 || loads.Load() != want || freed.Load() != want-1 {
+				t.Errorf("overlap %v: %d engines are in memory, %d were loaded and %d times memory was returned", overlap, open.Load(), loads.Load(), freed.Load())
+			}
+			if err := p.discard(second); err != nil { // it fails, and the call gets another
+				t.Error(err)
+			}
+			if err := p.put(take()); err != nil {
+				t.Error(err)
+			}
+			p.release()
+			time.Sleep(time.Minute - time.Second)
+			if open.Load() != 1 {
+				t.Errorf("overlap %v: after the last call, %d engines are in memory", overlap, open.Load())
+			}
+			if err := p.close(); err != nil || open.Load() != 0 {
+				t.Errorf("closed with %v, %d engines are in memory", err, open.Load())
+			}
+		})
+	}
+}

@@ -188,13 +188,14 @@ func (r *recognition) run(ctx context.Context) {
 }
 
 // repeater reports partial results. While the engine works, loading included, it repeats
-// the last one every second: a client that awaits the words sees that they are coming,
-// however slow the engine or the machine is.
+// the last one a second after the previous report: a client that awaits the words sees
+// that they are coming, however slow the engine or the machine is.
 type repeater struct {
 	to func(transcript)
 
 	mu    sync.Mutex
 	last  transcript
+	at    time.Time // of the last report, or of the begin of the utterance
 	works bool
 	again *time.Timer
 }
@@ -210,24 +211,34 @@ func newRepeater(to func(transcript)) *repeater {
 func (p *repeater) begin(item string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last = transcript{item: item}
+	p.last, p.at = transcript{item: item}, time.Now()
 }
 
 func (p *repeater) report(t transcript) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last = t
+	p.last, p.at = t, time.Now()
 	p.to(t)
 }
 
+// repeat reports the last result if that is due, and schedules the next repetition.
 func (p *repeater) repeat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.works {
-		p.to(p.last)
-		p.again.Reset(lifeSign)
+	if !p.works {
+		return
 	}
+	if time.Since(p.at) >= lifeSign {
+		p.to(p.last)
+		p.at = time.Now()
+	}
+	p.schedule()
 }
+
+// schedule runs repeat when the next repetition is due. The due time does not depend on
+// when work began, so that a repetition that coincides with the end of work is made up
+// for by the next work. The caller holds mu.
+func (p *repeater) schedule() { p.again.Reset(time.Until(p.at.Add(lifeSign))) }
 
 // during repeats the last result while work runs.
 func (p *repeater) during(work func()) {
@@ -235,7 +246,7 @@ func (p *repeater) during(work func()) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.works = works; works {
-			p.again.Reset(lifeSign)
+			p.schedule()
 		} else {
 			p.again.Stop()
 		}
@@ -306,7 +317,7 @@ func (u *utteranceInEngine) fail(err error) {
 	}
 	u.err = err
 	if u.engine != nil && !errors.Is(err, errOverload) {
-		_ = u.engine.Close()
+		_ = u.engines.discard(u.engine)
 		u.engine = nil
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
 
-// slowEngine is a fake that takes ten seconds for everything.
-type slowEngine struct{}
+// slowEngine is a fake that takes this long for everything.
+type slowEngine time.Duration
 
-func slowly() { time.Sleep(10 * time.Second) }
+func (s slowEngine) slowly() { time.Sleep(time.Duration(s)) }
 
-func (slowEngine) Start() error        { return nil }
-func (slowEngine) Write([]int16) error { slowly(); return nil }
-func (slowEngine) Partial() string     { return "so far" }
-func (slowEngine) Finish() (stt.Result, error) {
-	slowly()
+func (slowEngine) Start() error          { return nil }
+func (s slowEngine) Write([]int16) error { s.slowly(); return nil }
+func (slowEngine) Partial() string       { return "so far" }
+func (s slowEngine) Finish() (stt.Result, error) {
+	s.slowly()
 	return stt.Result{Text: "so far and more"}, nil
 }
 func (slowEngine) Close() error { return nil }
@@ -27,47 +27,53 @@ func (slowEngine) Close() error { return nil }
 // A client gives up words of which it hears nothing for seconds (csm.Config.FinalTimeout).
 // An engine that loads, decodes or ends slowly is therefore reported at work every second.
 func TestSlowEngineShowsSignsOfLife(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		type report struct {
-			transcript
-			at time.Duration
-		}
-		begin := time.Now()
-		reports := make(chan report, 100)
-		p := newPool(func() (stt.Recognizer, error) { slowly(); return slowEngine{}, nil }, time.Minute, func() {})
-		r := newRecognition(p, nil, func(of transcript) { reports <- report{of, time.Since(begin)} })
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); r.run(ctx) }()
-		r.start("item", nil)
-		for range partialEvery {
-			r.write("item", make([]int16, 512))
-		}
-		r.finish("item")
+	// Longer than a sign of life, so that repetitions coincide with the end of work; and
+	// shorter, so that no repetition is due within it.
+	for _, slow := range []slowEngine{slowEngine(10 * time.Second), slowEngine(lifeSign - time.Millisecond)} {
+		synctest.Test(t, func(t *testing.T) { signsOfLife(t, slow) })
+	}
+}
 
-		var texts []string
-		last := time.Duration(0)
-		for {
-			got := <-reports
-			if got.at-last > lifeSign {
-				t.Errorf("nothing is reported from %v to %v", last, got.at)
-			}
-			last = got.at
-			if texts = append(texts, got.text); got.final {
-				break
-			}
+func signsOfLife(t *testing.T, slow slowEngine) {
+	type report struct {
+		transcript
+		at time.Duration
+	}
+	begin := time.Now()
+	reports := make(chan report, 100)
+	p := newPool(func() (stt.Recognizer, error) { slow.slowly(); return slow, nil }, time.Minute, func() {})
+	r := newRecognition(p, nil, func(of transcript) { reports <- report{of, time.Since(begin)} })
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); r.run(ctx) }()
+	r.start("item", nil)
+	for range partialEvery {
+		r.write("item", make([]int16, 512))
+	}
+	r.finish("item")
+
+	var texts []string
+	last := time.Duration(0)
+	for {
+		got := <-reports
+		if got.at-last > lifeSign {
+			t.Errorf("nothing is reported from %v to %v", last, got.at)
 		}
-		if texts = slices.Compact(texts); !slices.Equal(texts, []string{"", "so far", "so far and more"}) || last != time.Minute {
-			t.Errorf("reported %q, the last after %v", texts, last)
+		last = got.at
+		if texts = append(texts, got.text); got.final {
+			break
 		}
-		time.Sleep(2 * lifeSign)
-		if n := len(reports); n > 0 {
-			t.Errorf("%d reports follow the final one", n)
-		}
-		stop()
-		<-ended
-		if err := p.close(); err != nil {
-			t.Error(err)
-		}
-	})
+	}
+	if texts = slices.Compact(texts); !slices.Equal(texts, []string{"", "so far", "so far and more"}) || last != 6*time.Duration(slow) {
+		t.Errorf("reported %q, the last after %v", texts, last)
+	}
+	time.Sleep(2 * lifeSign)
+	if n := len(reports); n > 0 {
+		t.Errorf("%d reports follow the final one", n)
+	}
+	stop()
+	<-ended
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
 }

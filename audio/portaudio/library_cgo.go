@@ -19,6 +19,8 @@ import (
 	"time"
 
 	pa "github.com/gordonklaus/portaudio"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // library is the only user of PortAudio, which has no locks of its own. One goroutine
@@ -124,12 +126,12 @@ func within[T any](limit time.Duration, call func() (T, error), undo func(T)) (T
 			undo(v)
 		}
 	})
-	timeout := time.NewTimer(limit)
-	defer timeout.Stop()
+	ctx, cancel := audio.WithTimeout(context.Background(), limit)
+	defer cancel()
 	select {
 	case r := <-done:
 		return r.v, r.err
-	case <-timeout.C:
+	case <-ctx.Done():
 		if !state.CompareAndSwap(pending, left) {
 			r := <-done
 			return r.v, r.err
@@ -205,7 +207,7 @@ func serverDevices(ctx context.Context) ([]Device, error) {
 		return nil, err
 	}
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(ctx, firstAnswer)
+	ctx, cancel := audio.WithTimeout(ctx, firstAnswer)
 	defer cancel()
 	return server.devices(ctx)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // errNoServer means that this machine runs no sound server. It is not an error where
@@ -24,7 +26,8 @@ var errNoServer = errors.New("no sound server")
 var errNoAnswer = errors.New("sound server does not answer")
 
 // Timeouts for the server's answers. The first allows for socket activation to start
-// the server; later ones only distinguish a working server from a hanging one.
+// the server; later ones only distinguish a working server from a hanging one. They
+// count only while this process runs on time (audio.Timeout).
 const (
 	firstAnswer = 2 * time.Second
 	laterAnswer = 250 * time.Millisecond
@@ -74,7 +77,7 @@ func dialServer(ctx context.Context, answer time.Duration) (*soundServer, error)
 	if runtime.GOOS != "linux" {
 		return nil, errNoServer
 	}
-	ctx, cancel := context.WithTimeout(ctx, answer)
+	ctx, cancel := audio.WithTimeout(ctx, answer)
 	defer cancel()
 	conn, err := dialAny(ctx)
 	if err != nil {
@@ -242,9 +245,8 @@ func (s *soundServer) request(ctx context.Context, command uint32, args *tagWrit
 	packet := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
 	packet = binary.BigEndian.AppendUint32(packet, 1<<32-1) // no stream channel
 	packet = append(packet, make([]byte, 12)...)            // offset and flags
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = s.conn.SetWriteDeadline(deadline)
-	}
+	_ = s.conn.SetWriteDeadline(time.Time{})
+	defer context.AfterFunc(ctx, func() { _ = s.conn.SetWriteDeadline(time.Now()) })()
 	if _, err := s.conn.Write(append(packet, body...)); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil, errNoAnswer

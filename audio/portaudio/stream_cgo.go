@@ -21,18 +21,6 @@ import (
 )
 
 const (
-	// stallTime is how long callbacks may be missing before the device counts as lost.
-	// Including the delays of the timer and of Run, that is less than half a second.
-	stallTime = 450 * time.Millisecond
-	// suspectTime is when the device's sound server is probed; it has the rest of
-	// stallTime to answer. If it answers, the device is only busy, for example because
-	// the server is switching devices or the machine is overloaded, and has patience in
-	// total.
-	suspectTime = 250 * time.Millisecond
-	patience    = 1500 * time.Millisecond
-	// startTime applies while the device starts: a sound server first fills its buffer,
-	// and takes up to two seconds to wake a suspended device.
-	startTime = 4 * time.Second
 	// settled is how many callbacks beyond its buffer a device makes while it starts.
 	settled = 20
 	// openTime and endTime bound the waits for the library.
@@ -93,7 +81,7 @@ func openStream(ctx context.Context, id string, dir direction, t tuning, atServe
 	}
 	var d Device
 	if server != nil {
-		ctx, cancel := context.WithTimeout(ctx, answer)
+		ctx, cancel := audio.WithTimeout(ctx, answer)
 		defer cancel()
 		devices, err := server.devices(ctx)
 		if err == nil {
@@ -262,7 +250,7 @@ func (s *stream) close() {
 // abandons it and the stream.
 func (s *stream) start(ctx context.Context) error {
 	if s.server != nil {
-		ctx, cancel := context.WithTimeout(ctx, laterAnswer)
+		ctx, cancel := audio.WithTimeout(ctx, laterAnswer)
 		defer cancel()
 		devices, err := s.server.devices(ctx)
 		if err == nil {
@@ -296,8 +284,9 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 	if s.server != nil {
 		gone = s.server.gone
 	}
-	w := newWatchdog(s)
-	defer w.timer.Stop()
+	w := s.watchdog()
+	w.start()
+	defer w.stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -311,12 +300,12 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 			if err := each(); err != nil {
 				return err
 			}
-		case <-w.timer.C:
-			if w.expired() {
-				return lost(s.id, errStalled, s.dir)
+		case <-w.timeout.C():
+			if err := w.step(); err != nil {
+				return lost(s.id, err, s.dir)
 			}
 		case err := <-w.answer:
-			if err != nil {
+			if err := w.answered(err); err != nil {
 				return lost(s.id, err, s.dir)
 			}
 		}
@@ -345,51 +334,20 @@ func (s *stream) wake() {
 
 func (s *stream) rested() int { return int(C.av_rested(C.int(s.slot))) }
 
-// watchdog detects that the callbacks have stopped.
-type watchdog struct {
-	s        *stream
-	timer    *time.Timer
-	starting int64      // callback count at which the device has started
-	frames   C.long     // started by the device, when the timer last expired
-	answer   chan error // the server's answer while it is probed, else nil
-}
-
-func newWatchdog(s *stream) *watchdog {
-	return &watchdog{s: s, timer: time.NewTimer(startTime), starting: s.callbacks.Load() + int64(settled+s.reported/audio.FrameTime)}
-}
-
-// reset restarts the timer after a callback.
-func (w *watchdog) reset() {
-	w.answer = nil
-	switch {
-	case w.s.callbacks.Load() <= w.starting:
-	case w.s.server == nil:
-		w.timer.Reset(stallTime)
-	default:
-		w.timer.Reset(suspectTime)
+// watchdog returns one that watches the stream's callbacks.
+func (s *stream) watchdog() *watchdog {
+	w := &watchdog{
+		callbacks: s.callbacks.Load,
+		rested:    func() (int64, bool) { return int64(C.av_frames(C.int(s.slot))), s.resting.Load() },
+		starting:  s.callbacks.Load() + int64(settled+s.reported/audio.FrameTime),
 	}
-}
-
-// expired handles the timer. It reports whether the device is definitely lost.
-func (w *watchdog) expired() bool {
-	if n := C.av_frames(C.int(w.s.slot)); n != w.frames && w.s.resting.Load() {
-		w.frames = n
-		w.reset()
-		return false
+	if server := s.server; server != nil {
+		w.probe = func(ctx context.Context) error {
+			_, err := server.request(ctx, cmdGetServerInfo, new(tagWriter))
+			return err
+		}
 	}
-	if w.s.server == nil || w.answer != nil || w.s.callbacks.Load() <= w.starting {
-		return true
-	}
-	answer, server := make(chan error, 1), w.s.server
-	w.answer = answer
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stallTime-suspectTime)
-		defer cancel()
-		_, err := server.request(ctx, cmdGetServerInfo, new(tagWriter))
-		answer <- err
-	}()
-	w.timer.Reset(patience - suspectTime)
-	return false
+	return w
 }
 
 // stop returns when no callback runs any more. The callback ends its thread by its

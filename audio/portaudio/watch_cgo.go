@@ -6,6 +6,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // lookEvery is the polling interval where no server reports changes.
@@ -57,7 +59,7 @@ func watch(ctx context.Context, list func() ([]Device, error), changed func([]De
 // ends or does not answer, or look fails.
 func watchServer(ctx context.Context, server *soundServer, look func() bool) {
 	ask := func(request func(context.Context) error) bool {
-		ctx, cancel := context.WithTimeout(ctx, firstAnswer)
+		ctx, cancel := audio.WithTimeout(ctx, firstAnswer)
 		defer cancel()
 		return request(ctx) == nil
 	}

@@ -6,15 +6,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
-
-// disconnectedFor is how long ICE may be disconnected before the call counts as lost
-// (the protocol, section 3).
-const disconnectedFor = 2 * time.Second
 
 // inboxSize is how many messages the network may queue ahead of the loop.
 const inboxSize = 256
@@ -40,17 +35,18 @@ type loop struct {
 	partial map[string]string // transcripts that are not final, by item
 	live    *live             // nil unless the service uses the Live API
 
-	ready          bool             // the session is established
-	updates        int              // unanswered session updates
-	included       bool             // the last update requests probabilities
-	dead           bool             // the call is over
-	disconnectedAt time.Time        // zero while ICE is connected
-	outage         func(pathChange) // makes the uplink wait for the path
+	ready    bool // the session is established
+	updates  int  // unanswered session updates
+	included bool // the last update requests probabilities
+	dead     bool // the call is over
+	path     outage
+	outage   func(pathChange) // makes the uplink wait for the path
 }
 
 func (l *loop) run(ctx context.Context, inbox <-chan message, wake <-chan struct{}, commands func() []command) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	defer l.path.silence.Stop()
 	for !l.dead {
 		timer.Reset(time.Until(l.deadline()))
 		select {
@@ -64,6 +60,8 @@ func (l *loop) run(ctx context.Context, inbox <-chan message, wake <-chan struct
 				l.perform()
 			}
 		case <-timer.C:
+		case <-l.path.silence.C():
+			l.onSilence(time.Now())
 		}
 		l.tick(time.Now())
 	}
@@ -76,11 +74,6 @@ func (l *loop) deadline() time.Time {
 	}
 	if l.live != nil && l.live.deadline().Before(at) {
 		at = l.live.deadline()
-	}
-	if !l.disconnectedAt.IsZero() {
-		if t := l.disconnectedAt.Add(disconnectedFor); t.Before(at) {
-			at = t
-		}
 	}
 	return at
 }
@@ -98,6 +91,7 @@ func (l *loop) take(m message, now time.Time) {
 	case msgEvent:
 		l.onEvent(m.event, now)
 	case msgPacket:
+		l.onPacket(m.packet, now)
 		l.voice.push(sound{packet: m.packet}, now)
 		l.speech.bound = l.voice.bound()
 	case msgICE:
@@ -121,42 +115,8 @@ func (l *loop) gone(m message) {
 	l.fail(err)
 }
 
-func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
-	switch state {
-	case webrtc.ICEConnectionStateDisconnected:
-		l.disconnectedAt = now
-		// A busy machine detects the outage late, so go further back; the service drops
-		// duplicates.
-		l.outage(pathChange{since: now.Add(-3 * pathSilence)})
-	case webrtc.ICEConnectionStateConnected, webrtc.ICEConnectionStateCompleted:
-		if l.disconnectedAt.IsZero() {
-			return
-		}
-		if l.speech.underWay() { // speech sent meanwhile is lost, and is repeated over a new call
-			l.pathLost("audio of the service was lost on the network; connect again", now)
-			return
-		}
-		l.disconnectedAt = time.Time{}
-		l.outage(pathChange{up: true})
-	case webrtc.ICEConnectionStateFailed:
-		l.pathLost("the network path to the service failed; connect again", now)
-	}
-}
-
-// pathLost ends the call because the network path was silent for too long.
-func (l *loop) pathLost(message string, now time.Time) {
-	unheard := pathSilence + pathCheck
-	if !l.disconnectedAt.IsZero() {
-		unheard += now.Sub(l.disconnectedAt)
-	}
-	l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: message, Unheard: unheard})
-}
-
 // tick handles expired timers.
 func (l *loop) tick(now time.Time) {
-	if !l.disconnectedAt.IsZero() && now.Sub(l.disconnectedAt) >= disconnectedFor {
-		l.pathLost("no answer from the service for too long; connect again", now)
-	}
 	if l.dead {
 		return
 	}
@@ -217,7 +177,9 @@ func (l *loop) wanted(id audio.SegmentID) bool { return int64(id.Gen) > l.cancel
 func (l *loop) perform() {
 	for actions := l.speech.take(); len(actions) > 0 && !l.dead; actions = l.speech.take() {
 		for _, a := range actions {
-			l.act(a)
+			if l.act(a); l.dead {
+				return
+			}
 		}
 	}
 }
@@ -236,7 +198,9 @@ func (l *loop) act(a action) {
 		l.voice.drop()
 		l.link.clear(l.post)
 	case actEnded:
-		if l.wanted(a.seg.ID) {
+		if l.path.up { // its end may be missing
+			l.pathLost(lostAudio, time.Now())
+		} else if l.wanted(a.seg.ID) {
 			l.handler.SpeechEnded(a.seg.ID)
 		}
 	case actFailed:

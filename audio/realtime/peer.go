@@ -25,12 +25,17 @@ const (
 	receiveWindow = 2 * maxEvent
 )
 
-// pathSilence is how long the network path may be silent before it counts as
-// disconnected. pathCheck is the interval of connectivity checks: after an outage of 2
-// s, both sides detect in time that the path works again.
+// pathSilence is how long the network path may be silent before pion reports it as
+// disconnected; see outage. pathCheck is the interval of connectivity checks: after an
+// outage of 2 s, both sides detect in time that the path works again. pathTime is how
+// long ICE may look for a path. pathFailure is how much silence pion does not recover
+// from. It exceeds every outage that a call survives, because pion cannot tell whether
+// this process was late.
 const (
 	pathSilence = time.Second
 	pathCheck   = 300 * time.Millisecond
+	pathTime    = 4 * time.Second
+	pathFailure = 30 * time.Second
 )
 
 // reportEvery is the RTCP report interval: the minimum recommended by RFC 3550, section
@@ -133,7 +138,7 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeTCP4})
 		settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
 	}
-	settings.SetICETimeouts(pathSilence, 3*pathSilence, pathCheck)
+	settings.SetICETimeouts(pathSilence, pathFailure, pathCheck)
 	if d := newProxyDialer(cfg); d != nil {
 		settings.SetICEProxyDialer(d)
 	}
@@ -209,19 +214,26 @@ func (p *peer) connect(ctx context.Context, s *signaller) (step string, err erro
 	}
 	ctx, cancel := s.patience(ctx)
 	defer cancel()
+	noPath, stop := audio.WithTimeout(ctx, pathTime)
+	defer stop()
 	for _, w := range []struct {
-		step string
-		up   <-chan struct{}
-		time *time.Duration
+		step      string
+		up, never <-chan struct{}
+		time      *time.Duration
 	}{
-		{stepPath, p.connected, &s.took.ICE},
-		{stepChannel, p.opened, &s.took.Channel},
+		{stepPath, p.connected, noPath.Done(), &s.took.ICE},
+		{stepChannel, p.opened, nil, &s.took.Channel},
 	} {
 		select {
 		case <-w.up:
 			s.lap(w.time)
 		case <-ctx.Done():
 			return w.step, ctx.Err()
+		case <-w.never:
+			if ctx.Err() != nil {
+				return w.step, ctx.Err()
+			}
+			return w.step, &Error{Code: CodeConnectionLost, Retryable: true, Message: "no network path to the service works; connect again"}
 		}
 	}
 	return "", nil

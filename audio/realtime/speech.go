@@ -111,6 +111,9 @@ func (s *speech) grace() time.Duration {
 // underWay reports whether the service is speaking or was asked to.
 func (s *speech) underWay() bool { return len(s.live) > 0 }
 
+// sounding reports whether the audio of a segment is arriving.
+func (s *speech) sounding() bool { return len(s.live) > 0 && s.live[0].started }
+
 // take returns the pending actions, in order.
 func (s *speech) take() []action {
 	out := s.out

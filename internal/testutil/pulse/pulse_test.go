@@ -33,13 +33,13 @@ func bounded(t *testing.T) context.Context {
 // TestOneClock: spoken audio is on the tape exactly, at the same position in
 // microphone and label, and played audio is on it too.
 func TestOneClock(t *testing.T) {
-	s, ctx := ForTest(t), bounded(t)
+	s, ctx := ForTestWith(t, Options{Cushion: 2 * time.Second}), bounded(t) // an underrun would cut the sound
 	pcm := sweep()
 	var raw bytes.Buffer
 	if err := binary.Write(&raw, binary.LittleEndian, pcm); err != nil {
 		t.Fatal(err)
 	}
-	play := s.command("pacat", "--playback", "--raw", "--format=s16le", "--rate=48000", "--channels=1", "--device=speaker", "--latency-msec=1000") // pacat may be late on a busy machine
+	play := s.command("pacat", "--playback", "--raw", "--format=s16le", "--rate=48000", "--channels=1", "--device=speaker", "--latency-msec=2000") // pacat may be late on a busy machine
 	play.Stdin = &raw
 	p, err := start(play)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestOneClock(t *testing.T) {
 	if p.err != nil {
 		t.Fatal(p.err)
 	}
-	if err := s.Tape().Wait(ctx, s.Tape().Len()+SampleRate/2); err != nil {
+	if err := s.Tape().Wait(ctx, s.Tape().Len()+5*SampleRate/2); err != nil { // longer than the cushion
 		t.Fatal(err)
 	}
 	mic, label, speaker := s.Tape().Find(Microphone, 0, pcm), s.Tape().Find(Label, 0, pcm), s.Tape().Find(Speaker, 0, pcm[SampleRate/10:SampleRate/2])

@@ -25,6 +25,12 @@ const startTime = 30 * time.Second
 // It skips the test where no server can run.
 func ForTest(t TB) *Server {
 	t.Helper()
+	return ForTestWith(t, Options{})
+}
+
+// ForTestWith is ForTest with options.
+func ForTestWith(t TB, options Options) *Server {
+	t.Helper()
 	if err := Available(); err != nil {
 		t.Skipf("no devices to test on: %v", err)
 	}
@@ -35,7 +41,7 @@ func ForTest(t TB) *Server {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	s, err := Start(ctx, dir, Options{})
+	s, err := Start(ctx, dir, options)
 	if err != nil {
 		t.Fatalf("cannot start pulseaudio: %v", err)
 	}
