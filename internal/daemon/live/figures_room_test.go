@@ -5,6 +5,7 @@ package live
 import (
 	"context"
 	"flag"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -170,7 +171,11 @@ func TestFiguresOnVirtualDevices(t *testing.T) {
 		listening = append(listening, product[protocol.StageListening])
 		tapes, missing = append(tapes, tape), append(missing, tape-product[protocol.StageSilent])
 	}
-	t.Logf("| load %d, %d interruptions | p50 | max |", *roomLoad, len(tapes))
+	average, err := os.ReadFile("/proc/loadavg") // other programs count too
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("| %d interruptions, %d busy processes, load average %s | p50 | max |", len(tapes), *roomLoad, strings.Fields(string(average))[0])
 	for _, row := range []struct {
 		name  string
 		times []time.Duration
