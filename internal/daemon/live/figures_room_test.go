@@ -7,7 +7,6 @@ import (
 	"flag"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -65,25 +64,24 @@ func keepBusy(t *testing.T, n int) {
 }
 
 // recordedSilence returns the time from the first sample of the voice at the microphone,
-// after a position of the tape, to the speaker's silence.
-func recordedSilence(tape *pulse.Tape, from int64) (silent time.Duration, ok bool) {
-	n := tape.Len() - from
-	label, speaker := make([]int16, n), make([]int16, n)
-	tape.Copy(pulse.Label, from, label)
-	tape.Copy(pulse.Speaker, from, speaker)
-	onset := int64(slices.IndexFunc(label, func(s int16) bool { return s != 0 }))
+// after a position of the tape, to the speaker's silence, which lasts as long as the voice.
+// It returns false if the tape does not have both, or lost samples at the onset.
+func recordedSilence(tape *pulse.Tape, from int64, voice []int16) (silent time.Duration, ok bool) {
+	onset := tape.Find(pulse.Label, from, voice[:audio.Samples(300*time.Millisecond)])
 	if onset < 0 {
 		return 0, false
 	}
+	speaker := make([]int16, len(voice))
+	n := int64(tape.Copy(pulse.Speaker, onset, speaker))
 	levels := roomsim.NewTape(0)
 	levels.Push(speaker)
-	for at := onset; ; {
+	for at := int64(0); ; {
 		if at, ok = levels.Silent(at, n); !ok {
 			return 0, false
 		}
 		again, sounds := levels.Sounds(at, n)
 		if !sounds {
-			return audio.Duration(at - onset), true
+			return audio.Duration(at), at > 0 // else the speaker had a gap at the onset
 		}
 		at = again // it was an underrun or a pause of the voice
 	}
@@ -113,33 +111,50 @@ func newRoomConversation(t *testing.T) *roomConversation {
 	return c
 }
 
-// interrupt speaks over an answer. It returns diagnostics/report, and a position of the
-// tape before the voice.
-func (c *roomConversation) interrupt(ctx context.Context, server *pulse.Server, room *headphoneRoom, voice []int16) (report protocol.InterruptionReport, from int64) {
+// until waits for a state.
+func (c *roomConversation) until(want protocol.State) {
+	c.t.Helper()
+	for c.next().State != want {
+	}
+}
+
+// interrupt speaks over an answer. It returns diagnostics/report, and what the recording
+// says. It returns false if they cannot be compared.
+func (c *roomConversation) interrupt(ctx context.Context, server *pulse.Server, room *headphoneRoom, voice []int16) (product map[protocol.InterruptionStage]time.Duration, tape time.Duration, ok bool) {
+	c.t.Helper()
 	running, stop := context.WithCancel(ctx)
 	finished := make(chan error, 1)
 	go func() { finished <- c.d.Run(running) }()
 	c.d.Post(csm.UserStart{})
-	c.want(protocol.StatePreparing, protocol.StateListening)
+	c.until(protocol.StateListening)
 	c.sendText("count")
-	c.answered()
+	c.until(protocol.StateSpeaking)
 	passes := func(d time.Duration) { // in the room
 		if err := server.Tape().Wait(ctx, server.Tape().Len()+audio.Samples(d)); err != nil {
 			c.t.Fatal(err)
 		}
 	}
 	passes(5 * time.Second)
-	from = server.Tape().Len()
+	from := server.Tape().Len()
 	room.say(voice)
-	for c.next().State != protocol.StateListening {
-	}
-	passes(time.Second)
-	report = c.d.Interruptions()
+	c.until(protocol.StateListening)
+	passes(audio.Duration(int64(len(voice))) + time.Second) // the recording may be late
+	report := c.d.Interruptions()
 	stop()
 	if err := <-finished; err != nil {
 		c.t.Error(err)
 	}
-	return report, from
+	ok = len(report.Stages) > 0 && report.Confirmed+report.Retracted <= 1
+	product = map[protocol.InterruptionStage]time.Duration{}
+	for _, s := range report.Stages {
+		product[s.Stage] = time.Duration(s.Times.P50 * float64(time.Millisecond))
+		ok = ok && s.Times.Count == 1 && s.Stage != protocol.StageResumed
+	}
+	tape, recorded := recordedSilence(server.Tape(), from, voice)
+	_, known := product[protocol.StageSilent]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return product, tape, ok && recorded && known && len(c.errors) == 0
 }
 
 // TestFiguresOnVirtualDevices interrupts answers in production live, with PortAudio on a
@@ -155,15 +170,9 @@ func TestFiguresOnVirtualDevices(t *testing.T) {
 	var decided, silent, listening, tapes, missing []time.Duration
 	for range *roomInterruptions {
 		c := newRoomConversation(t)
-		report, from := c.interrupt(ctx, server, room, voice[:audio.Samples(time.Second)])
-		tape, ok := recordedSilence(server.Tape(), from)
-		product := map[protocol.InterruptionStage]time.Duration{}
-		for _, s := range report.Stages {
-			ok = ok && s.Times.Count == 1
-			product[s.Stage] = time.Duration(s.Times.P50 * float64(time.Millisecond))
-		}
-		if _, known := product[protocol.StageSilent]; !known || !ok {
-			t.Logf("not measured: product %v, recording %v", product, tape)
+		product, tape, ok := c.interrupt(ctx, server, room, voice)
+		if !ok {
+			t.Logf("not comparable: product %v, recording %v", product, tape)
 			continue
 		}
 		t.Logf("product %v, recording %v", product, tape)
