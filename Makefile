@@ -291,6 +291,11 @@ talk-room: deps-test build ## hold a conversation over open speakers in real tim
 	@scripts/speech.sh
 	@go test -tags nolibopusfile,room -count=1 -timeout 5m -run TestTalkOnVirtualDevices ./cmd/agentvoice-daemon -v
 
+.PHONY: figures-room
+figures-room: deps-test ## compare the latencies of interruptions with recordings of microphone and speaker; LOAD=30 keeps the machine busy
+	@go test -tags nolibopusfile,room -count=1 -timeout 15m -run TestFiguresOnVirtualDevices ./internal/daemon/live -v \
+		-args -load $(or $(LOAD),0) -interruptions $(or $(N),10) | grep -o '|.*|$$\|^ok.*\|^FAIL.*\|^ *--- FAIL.*\|not comparable.*'
+
 .PHONY: generate
 generate: ## write the generated files: TypeScript, JSON Schema, settings, diagrams
 	@go run ./internal/gen

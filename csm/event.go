@@ -223,7 +223,8 @@ type (
 // Facts about the user's voice (INT-002). Pos is a position in the captured audio of this
 // conversation, in samples at 48 kHz.
 type (
-	// SpeechStarted is an onset. Late is the delay of its detection.
+	// SpeechStarted is an onset. Late is how long before this event the device had the
+	// sample at Pos, including detection and scheduling; 0 if unknown.
 	SpeechStarted struct {
 		Epoch     uint32        `json:"epoch"`
 		Utterance uint64        `json:"utterance"`

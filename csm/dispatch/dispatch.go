@@ -27,7 +27,8 @@
 //
 // Events in a lane keep the order of Post. A signal is never dropped. Partial transcripts
 // and signs of an answer may be merged; the event counts them and has the content of the
-// last. Consecutive playback cursors are merged into the last.
+// last. Consecutive playback cursors are merged into the last. The delay of an onset
+// grows by its time on the lane.
 package dispatch
 
 import (
@@ -82,7 +83,7 @@ type Loop struct {
 	wake chan struct{}
 
 	mu      sync.Mutex
-	lanes   [2][]csm.Event
+	lanes   [2][]queued
 	running bool
 	full    bool          // a lane reached its bound and has not drained since
 	freed   chan struct{} // closed when there is room; nil if nobody waits
@@ -100,15 +101,26 @@ func New(cfg Config) *Loop {
 	return &Loop{cfg: cfg, wake: make(chan struct{}, 1), state: csm.Initial(), step: new(csm.Stepper).Step, check: csm.CheckStep}
 }
 
+// queued is an event on a lane. posted is set only for an onset, whose delay includes the
+// time on the lane.
+type queued struct {
+	event  csm.Event
+	posted time.Duration
+}
+
 // Post queues an event on its lane. It never blocks and is safe for concurrent
 // use.
 func (l *Loop) Post(e csm.Event) {
 	lane := csm.LaneOf(e)
+	item := queued{event: e}
+	if _, onset := e.(csm.SpeechStarted); onset {
+		item.posted = l.cfg.Clock.Now()
+	}
 	l.mu.Lock()
 	q := l.lanes[lane]
 	if n := len(q); n > 0 {
-		if merged, ok := coalesce(q[n-1], e); ok {
-			q[n-1] = merged
+		if merged, ok := coalesce(q[n-1].event, e); ok {
+			q[n-1].event = merged
 			l.mu.Unlock()
 			return
 		}
@@ -116,7 +128,7 @@ func (l *Loop) Post(e csm.Event) {
 	tell := len(q) >= maxLane && !l.full
 	l.full = l.full || tell
 	if len(q) < maxLane || lane == csm.Signal || !additive(e) {
-		l.lanes[lane] = append(q, e)
+		l.lanes[lane] = append(q, item)
 	}
 	l.mu.Unlock()
 	select {
@@ -235,11 +247,11 @@ func (l *Loop) Run(ctx context.Context) {
 // time.
 func (l *Loop) Drain() {
 	for {
-		e, ok := l.next()
+		item, ok := l.next()
 		if !ok {
 			return
 		}
-		l.take(e)
+		l.take(item)
 	}
 }
 
@@ -250,36 +262,41 @@ func (l *Loop) Idle() bool {
 	return len(l.lanes[csm.Signal]) == 0 && len(l.lanes[csm.Data]) == 0
 }
 
-func (l *Loop) next() (csm.Event, bool) {
+func (l *Loop) next() (queued, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for lane := range l.lanes {
 		if q := l.lanes[lane]; len(q) > 0 {
-			e := q[0]
-			q[0] = nil
+			item := q[0]
+			q[0] = queued{}
 			if l.lanes[lane] = q[1:]; len(q) == 1 {
 				l.lanes[lane] = nil
 			}
 			l.free()
-			return e, true
+			return item, true
 		}
 	}
-	return nil, false
+	return queued{}, false
 }
 
-func (l *Loop) take(e csm.Event) {
+func (l *Loop) take(item queued) {
 	returned := false
 	defer func() {
 		if !returned { // the step panicked
 			l.flush()
 		}
 	}()
-	e, refused := closed(e)
+	e, refused := closed(item.event)
 	if refused && l.cfg.Refused != nil {
 		l.cfg.Refused(csm.KindOf(e))
 	}
 	l.seq++
-	env := csm.Envelope{Seq: l.seq, At: l.cfg.Clock.Now().Truncate(time.Microsecond), Event: e} // the journal's resolution
+	now := l.cfg.Clock.Now()
+	if onset, ok := e.(csm.SpeechStarted); ok && onset.Late > 0 {
+		onset.Late += now - item.posted
+		e = onset
+	}
+	env := csm.Envelope{Seq: l.seq, At: now.Truncate(time.Microsecond), Event: e} // the journal's resolution
 	before := l.state
 	if l.cfg.Journal != nil {
 		l.cfg.Journal.Event(env)

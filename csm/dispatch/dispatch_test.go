@@ -325,3 +325,20 @@ func TestJournalComesBeforeExecute(t *testing.T) {
 		t.Errorf("order %q", order)
 	}
 }
+
+// An onset's delay counts up to its step, so it includes the time on the lane. An unknown
+// delay stays unknown.
+func TestDelayOfAnOnsetIncludesTheLane(t *testing.T) {
+	clock := &dispatch.Virtual{}
+	l, steps := recorded(clock, nil)
+	clock.Advance(time.Second, l.Drain)
+	l.Post(csm.SpeechStarted{Utterance: 1, Late: 60 * ms})
+	l.Post(csm.SpeechStarted{Utterance: 2})
+	clock.Advance(40*ms, func() {})
+	l.Drain()
+	for i, want := range []time.Duration{100 * ms, 0} {
+		if got := (*steps)[i].Envelope.Event.(csm.SpeechStarted).Late; got != want {
+			t.Errorf("onset %d is %v late, want %v", i, got, want)
+		}
+	}
+}

@@ -4,10 +4,10 @@
 //
 // # Definitions
 //
-// All times are relative to the onset: the first sample of the user's voice over the
-// answer, as the microphone captured it. A bench that placed the voice knows the
-// sample. In a conversation it is the position of vad.start, if the detection is
-// local. A command has no onset.
+// All times are relative to the onset: when the microphone's device had the first sample
+// of the user's voice over the answer, however late the daemon got it. A bench that
+// placed the voice knows the sample. In a conversation, vad.start says how long before
+// it that was, if the detection is local. A command has no onset.
 //
 //   - Decided: the core's decision to interrupt. It is the step that pauses the
 //     answer, or ends it at once.

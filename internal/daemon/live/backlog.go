@@ -45,6 +45,7 @@ type heard struct {
 	frame    audio.Frame
 	possible bool // it may hold a voice
 	marks    []vad.Mark
+	origin   time.Duration // see captureClock.origin
 }
 
 // gap is a period without a call.
@@ -56,12 +57,12 @@ type gap struct {
 }
 
 // push appends a frame and drops the oldest one if the backlog is full.
-func (b *backlog) push(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
+func (b *backlog) push(pos int64, f *audio.Frame, possible bool, marks []vad.Mark, origin time.Duration) {
 	if b.full() {
 		b.first, b.n, b.sent = (b.first+1)%backlogFrames, b.n-1, max(b.sent-1, 0)
 	}
 	h := b.at(b.n)
-	h.pos, h.frame, h.possible, h.marks = pos, *f, possible, append(h.marks[:0], marks...)
+	h.pos, h.frame, h.possible, h.marks, h.origin = pos, *f, possible, append(h.marks[:0], marks...), origin
 	b.n++
 	b.oldest.Store(b.at(0).pos)
 }
@@ -90,7 +91,7 @@ func (b *backlog) deliver(c *call, limit int) {
 			b.quiet = 0
 		}
 		for _, m := range h.marks {
-			c.hearer.voice(m)
+			c.hearer.voice(m, h.origin+audio.Duration(m.Pos))
 		}
 		c.frame(h.pos, &h.frame, h.possible)
 	}
@@ -139,7 +140,7 @@ func (e *ear) pass(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
 		e.giveUp(g)
 		g = nil
 	}
-	b.push(pos, f, possible, marks)
+	b.push(pos, f, possible, marks, e.clock.origin())
 	switch {
 	case d.held.Load(), g != nil && c == g.lost: // keep it for later
 		return

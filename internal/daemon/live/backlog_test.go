@@ -4,6 +4,7 @@ package live
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -244,4 +245,45 @@ func TestUnanswered(t *testing.T) {
 			t.Errorf("%s: from %d, owes %v, kept %v; want %d, %v, %v", name, from, owes, kept, c.from, c.owes, c.kept)
 		}
 	}
+}
+
+// TestKeptSpeechCountsFromItsTime: the delay of an onset counts from when the microphone
+// had it, whether it is sent at once or after a gap.
+func TestKeptSpeechCountsFromItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGapped(t)
+		g.w.cfg.Speed, g.w.began = 1, time.Now()
+		var delays []time.Duration
+		g.w.port.Post = func(e csm.Event) {
+			s, ok := e.(csm.SpeechStarted)
+			if !ok {
+				return
+			}
+			// The microphone had the sample at a position as long after began.
+			if want := time.Since(g.w.began) - audio.Duration(s.Pos); s.Late != want {
+				t.Errorf("the onset at %d is %v late, want %v", s.Pos, s.Late, want)
+			}
+			delays = append(delays, s.Late)
+		}
+		frames := func(n int, marks ...vad.Mark) {
+			for range n {
+				time.Sleep(audio.FrameTime)
+				g.clock.delivered(g.next+audio.FrameSamples, g.w.now())
+				g.capture(1, true, marks...)
+			}
+		}
+		onset := func() { frames(1, vad.Mark{Kind: vad.Onset, Pos: g.next, Decided: g.next + audio.FrameSamples}) }
+		frames(100)
+		onset()
+		frames(99)
+		if g.lose(0); len(delays) != 1 || delays[0] != audio.FrameTime {
+			t.Errorf("before the gap, onsets are late by %v, want one by %v", delays, audio.FrameTime)
+		}
+		frames(300)
+		g.resume()
+		frames(100)
+		if len(delays) != 2 || delays[1] < 4*time.Second {
+			t.Errorf("after the gap, onsets are late by %v, want another by at least 4 s", delays)
+		}
+	})
 }

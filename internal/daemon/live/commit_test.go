@@ -22,9 +22,9 @@ func (f *fakeHearing) ClearInput()                  {}
 
 // said is a sentence of 2 s, whose end the service has not heard.
 func said(h *hearer) {
-	h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000})
+	h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000}, 0)
 	h.SpeechStarted("A", 48000)
-	h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000})
+	h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000}, 0)
 }
 
 var lateCommits = []struct {
@@ -54,16 +54,16 @@ var lateCommits = []struct {
 	{"the user speaks again", true, func(h *hearer) {
 		said(h)
 		h.commit()
-		h.voice(vad.Mark{Kind: vad.Onset, Pos: 200000})
+		h.voice(vad.Mark{Kind: vad.Onset, Pos: 200000}, 0)
 	}, []uint64{1}},
 	{"it did not hear the voice", true, func(h *hearer) {
-		h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000})
-		h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000})
+		h.voice(vad.Mark{Kind: vad.Onset, Pos: 48000}, 0)
+		h.voice(vad.Mark{Kind: vad.Paused, Pos: 144000}, 0)
 		h.commit()
 	}, []uint64{1}},
 	{"the user speaks for too long", true, func(h *hearer) {
 		said(h)
-		h.voice(vad.Mark{Kind: vad.Resumed, Pos: 150000})
+		h.voice(vad.Mark{Kind: vad.Resumed, Pos: 150000}, 0)
 		h.commit()
 	}, []uint64{1}},
 	{"push-to-talk", true, func(h *hearer) {

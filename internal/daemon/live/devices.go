@@ -241,11 +241,16 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			d.restored(instance)
 		}
 		last = base + pos
+		ear.clock.delivered(last+audio.FrameSamples, d.w.now())
 		d.captured(last, f, ear)
+	}
+	restart := func() {
+		base = last + audio.FrameSamples
+		ear.clock.restart()
 	}
 	if _, recorded := source.(audio.Recording); recorded {
 		d.silence(ctx, cue, deliver)
-		base = last + audio.FrameSamples
+		restart()
 	}
 	for {
 		awake, stop := d.hearNap.awake(ctx)
@@ -259,7 +264,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			if d.w.cfg.Ended != nil {
 				d.w.cfg.Ended()
 			}
-			base = last + audio.FrameSamples
+			restart()
 			d.silence(ctx, nil, deliver)
 			return
 		}
@@ -282,7 +287,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 				return
 			}
 		}
-		base = last + audio.FrameSamples
+		restart()
 		late, known := ear.correction()
 		ear.reopened()
 		if napped && known { // the devices are the same

@@ -31,6 +31,7 @@ type ear struct {
 	said    atomic.Bool   // and told aloud
 	untold  atomic.Bool   // words dropped in a gap have not been reported aloud yet
 	backlog backlog
+	clock   captureClock
 
 	mu     sync.Mutex
 	sounds []span // captured positions between which the speaker was audible, oldest first

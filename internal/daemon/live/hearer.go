@@ -66,15 +66,17 @@ func (h *hearer) press(pos int64) {
 	h.with(func(m *matcher) []csm.Event { return some(m.begin(pos, 0, true)) })
 }
 
-// voice handles a mark of the local detector.
-func (h *hearer) voice(m vad.Mark) {
+// voice handles a mark of the local detector. The device had its sample at arrived.
+func (h *hearer) voice(m vad.Mark, arrived time.Duration) {
 	h.with(func(match *matcher) []csm.Event {
 		switch m.Kind {
 		case vad.Onset, vad.Resumed:
 			if match.open() == nil {
 				h.commitDue(match) // or the service adds this voice to that utterance
 			}
-			return some(match.voice(m.Pos, audio.Duration(m.Decided-m.Pos)))
+			// Detection takes at least its samples, even if the clock has seen only late frames.
+			late := max(h.w.now()-arrived, audio.Duration(m.Decided-m.Pos))
+			return some(match.voice(m.Pos, late))
 		case vad.Paused:
 			return some(match.silence(m.Pos))
 		default:

@@ -114,6 +114,7 @@ type World struct {
 	waker   *waker // used by the devices' queue only
 
 	detectors *detectors // nil without a local detector
+	began     time.Time
 
 	closing sync.Once
 	closed  error
@@ -127,7 +128,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		if cfg.Speed <= 0 {
 			cfg.Speed = 1
 		}
-		w := &World{cfg: cfg, port: port}
+		w := &World{cfg: cfg, port: port, began: time.Now()}
 		if cfg.Detector != nil {
 			w.detectors = newDetectors(cfg.Detector, cmp.Or(cfg.KeepModels, localrealtime.DefaultKeepEngines), heap.Return)
 			w.cfg.Detector = w.detectors.take
@@ -153,6 +154,11 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 // conversation.
 func (w *World) queue(part string) *daemon.Queue {
 	return daemon.NewQueue(func() { w.port.Overload(part + " does not respond") })
+}
+
+// now returns the time since the World was created, by the conversation's clock.
+func (w *World) now() time.Duration {
+	return time.Duration(float64(time.Since(w.began)) * w.cfg.Speed)
 }
 
 // Execute implements daemon.World.

@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -78,6 +79,21 @@ type mouth struct {
 	pace  float64       // 0 means speed
 	next  int64         // position of the next frame
 	quiet chan struct{} // closed when everything was said; nil if nothing waits
+	stall time.Duration // how long nothing is delivered from the next speech on
+	began time.Time     // when the device had position 0
+}
+
+// arrived returns when the device had the sample at pos.
+func (m *mouth) arrived(pos int64) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.began.Add(time.Duration(float64(audio.Duration(pos)) / cmp.Or(m.pace, speed)))
+}
+
+// undelivered is a frame that the device has and the daemon does not.
+type undelivered struct {
+	pos int64
+	f   audio.Frame
 }
 
 // wait waits until everything was said.
@@ -114,17 +130,21 @@ func (m *mouth) utter(pcm []int16) int64 {
 func (m *mouth) Open(ctx context.Context) error { return ctx.Err() }
 func (m *mouth) Close() error                   { return nil }
 func (m *mouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
-	pace := m.pace
-	if pace == 0 {
-		pace = speed
-	}
-	pacer := audio.NewPacer(pace)
+	pacer := audio.NewPacer(cmp.Or(m.pace, speed))
+	var ring []undelivered
+	var until time.Time
+	m.mu.Lock()
+	m.began = time.Now()
+	m.mu.Unlock()
 	for pos := int64(0); ; pos += audio.FrameSamples {
 		if err := pacer.Wait(ctx); err != nil {
 			return err
 		}
 		var f audio.Frame
 		m.mu.Lock()
+		if len(m.pcm) > 0 && m.stall > 0 {
+			until, m.stall = time.Now().Add(m.stall), 0
+		}
 		m.pcm = m.pcm[copy(f[:], m.pcm):]
 		m.next = pos + audio.FrameSamples
 		if len(m.pcm) == 0 && m.quiet != nil {
@@ -132,7 +152,13 @@ func (m *mouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) erro
 			m.quiet = nil
 		}
 		m.mu.Unlock()
-		deliver(pos, &f)
+		if ring = append(ring, undelivered{pos, f}); time.Now().Before(until) {
+			continue
+		}
+		for i := range ring {
+			deliver(ring[i].pos, &ring[i].f)
+		}
+		ring = ring[:0]
 	}
 }
 

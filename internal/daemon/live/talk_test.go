@@ -40,13 +40,14 @@ type talk struct {
 	tools  []protocol.ToolParams
 	lives  []protocol.SessionParams
 	news   chan struct{}
-	events chan csm.Event // of the World
-	read   int            // of states
-	dry    bool           // playback waits for the engine
-	limit  time.Duration  // of each wait; 0 means patience
-	twice  atomic.Bool    // every World event is delivered twice
-	uses   []usage.Use    // that were recorded
-	marks  []mark         // every state and World event, with its time
+	events chan csm.Event                  // of the World
+	read   int                             // of states
+	dry    bool                            // playback waits for the engine
+	limit  time.Duration                   // of each wait; 0 means patience
+	twice  atomic.Bool                     // every World event is delivered twice
+	posted atomic.Pointer[func(csm.Event)] // called with each event before it is posted; may be nil
+	uses   []usage.Use                     // that were recorded
+	marks  []mark                          // every state and World event, with its time
 }
 
 func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
@@ -105,6 +106,9 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 			post := p.Post
 			p.Post = func(e csm.Event) {
 				tk.mark(csm.KindOf(e).String())
+				if posted := tk.posted.Load(); posted != nil {
+					(*posted)(e)
+				}
 				post(e)
 				if tk.twice.Load() {
 					post(e)
