@@ -221,7 +221,6 @@ func TestChatMachineLive(t *testing.T) {
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
 		Speed:  speed,
 	})
-	tk.limit = 20 * time.Second // the longest wait takes two
 	tk.d.Post(csm.UserStart{})
 	tk.want(protocol.StatePreparing, protocol.StateListening)
 

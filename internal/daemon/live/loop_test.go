@@ -186,7 +186,6 @@ func says(text string) func(context.Context, copilot.Request, func(string)) erro
 // "triggers a single Copilot request with the captured transcript".
 func TestSpokenQuestionIsAnswered(t *testing.T) {
 	tk := newTalk(t, nil)
-	tk.limit = 10 * time.Second
 	tk.mouth.say(t, sentence)
 	tk.answered()
 	tk.want(protocol.StateListening)
@@ -373,7 +372,6 @@ func TestAssistantFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tk := newTalk(t, func(s *protocol.Settings) { s.Copilot.Timeout = threshold })
-			tk.limit = 10 * time.Second
 			tk.agent.become(send)
 			tk.sendText("hello there")
 			tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot)
@@ -442,7 +440,6 @@ func TestHalfAnAnswer(t *testing.T) {
 // "pluggable policies for turn detection").
 func TestPushToTalk(t *testing.T) {
 	tk := newTalk(t, func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk })
-	tk.limit = 10 * time.Second
 	said := func(name string) {
 		t.Helper()
 		tk.mouth.say(t, name)

@@ -150,7 +150,6 @@ func TestREQ010ATurnNamesItsCauses(t *testing.T) {
 // own turn, with Listening between them.
 func TestAC007RapidTurnsLive(t *testing.T) {
 	tk := newTalk(t, nil)
-	tk.limit = 10 * time.Second
 	tk.sendText("the first question")
 	tk.sendText("the second question")
 	tk.answered()
@@ -187,7 +186,6 @@ func TestGUD004EverythingTwiceLive(t *testing.T) {
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
 		Speed:  speed, Engines: newTape("these are the words").engines,
 	})
-	tk.limit = 10 * time.Second
 	tk.twice.Store(true)
 	const answer = "This is the first sentence of it. And this is the second sentence of it."
 	tk.agent.become(says(answer))
@@ -218,7 +216,6 @@ func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
 		Speed:  speed, Engines: tape.engines,
 	})
-	tk.limit = 10 * time.Second
 	tk.agent.become(func(ctx context.Context, _ copilot.Request, _ func(string)) error { <-ctx.Done(); return ctx.Err() })
 	in := func(want protocol.State) time.Time {
 		t.Helper()

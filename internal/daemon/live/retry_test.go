@@ -127,7 +127,7 @@ func TestEndDoesNotWaitForAKey(t *testing.T) {
 	tk.d.Post(csm.UserStop{})
 	select {
 	case <-gaveUp:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the key is still awaited")
 	}
 	tk.want(protocol.StateTerminating, protocol.StateIdle)
