@@ -311,8 +311,14 @@ func (tk *talk) retriedStream(a *able) {
 	longer := tk.d.Settings()
 	longer.Copilot.Stall = 10 * time.Minute
 	tk.d.Configure(longer)
+	tk.clock.hold() // until the half is spoken
 	close(resume)
-	tk.want(protocol.StateProcessing, protocol.StateSpeaking, protocol.StateListening)
+	tk.want(protocol.StateProcessing, protocol.StateSpeaking)
+	if left := tk.left(csm.TimerStall); left != time.Second {
+		t.Errorf("the answer may pause for %v, want 1 s", left)
+	}
+	tk.clock.release()
+	tk.want(protocol.StateListening)
 	tk.endOf("turn-2", protocol.OutcomeFailed)
 	before := a.last()
 	a.become(says("Now it is whole."))

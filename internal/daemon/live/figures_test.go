@@ -73,7 +73,7 @@ func (l *ledger) silent(t *testing.T, from time.Duration) time.Duration {
 // TestFiguresOfOneRun interrupts an answer in production live, and compares what
 // the timeline, diagnostics/report and the recorded output say about it.
 //
-//test:long
+//test:realtime
 func TestFiguresOfOneRun(t *testing.T) {
 	clock := dispatch.NewClock(1)
 	tap := &ledger{clock: clock, tape: roomsim.NewTape(0)}

@@ -127,6 +127,8 @@ func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
 
 // TestEndingDoesNotWaitForWhatLoads: ending a conversation does not wait for engines
 // and detectors that are loading; they are closed once they are loaded.
+//
+//test:realtime
 func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 	gate := make(chan struct{})
 	unlock := sync.OnceFunc(func() { close(gate) })
