@@ -153,7 +153,7 @@ func (tk *talk) eventually(what string, is func() bool) {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-limit:
-			tk.t.Fatalf("no %s within %v", what, tk.patience())
+			tk.t.Fatalf("not within %v: %s; the core is in %v", tk.patience(), what, tk.d.State().Phase())
 		}
 	}
 }
