@@ -120,6 +120,7 @@ func openedHere[D interface{ Open(context.Context) error }](t *testing.T, device
 	return device
 }
 
+//test:realtime
 func TestCaptureAndPlayback(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(server)
@@ -137,6 +138,8 @@ func TestCaptureAndPlayback(t *testing.T) {
 // TestRest: a speaker at rest plays silence without calling render, for longer than
 // missing callbacks are tolerated. It calls render for the frames that Rested did not
 // return, and then for those it plays. A speaker at rest can be stopped.
+//
+//test:realtime
 func TestRest(t *testing.T) {
 	server := pulse.ForTest(t)
 	sink := openedHere(t, NewSink(Default))
@@ -199,6 +202,8 @@ func TestRest(t *testing.T) {
 }
 
 // TestOtherFormats: devices without 48 kHz or without mono work the same.
+//
+//test:realtime
 func TestOtherFormats(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(server)
@@ -211,6 +216,8 @@ func TestOtherFormats(t *testing.T) {
 }
 
 // TestSelect: devices have stable ids, and another one can be selected while one runs.
+//
+//test:realtime
 func TestSelect(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	ids := func() (ids []string) {
@@ -292,6 +299,8 @@ func TestSelect(t *testing.T) {
 }
 
 // TestFollowsDefault: a stream on the default device moves with it.
+//
+//test:realtime
 func TestFollowsDefault(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	inRoom(server)
@@ -320,6 +329,8 @@ func TestFollowsDefault(t *testing.T) {
 
 // TestLossAndRecovery: the end of the server is detected in both directions, Open
 // fails at once without it, and a new server at the same address is used.
+//
+//test:realtime
 func TestLossAndRecovery(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	inRoom(server)
@@ -371,6 +382,8 @@ func TestLossAndRecovery(t *testing.T) {
 }
 
 // TestGoneBeforeRun: Run reports a device that disappears between Open and Run as lost.
+//
+//test:realtime
 func TestGoneBeforeRun(t *testing.T) {
 	server := pulse.ForTest(t)
 	source, sink := openedHere(t, NewSource(Default)), openedHere(t, NewSink(Default))
@@ -405,6 +418,8 @@ func TestAbandoned(t *testing.T) {
 
 // TestServerHangs: a server that hangs with its connections open counts as lost too,
 // and blocks no caller.
+//
+//test:realtime
 func TestServerHangs(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	inRoom(server)
@@ -443,6 +458,8 @@ func TestServerHangs(t *testing.T) {
 
 // TestProbingIsSilent: output of the underlying libraries would end up in the
 // terminal and in the daemon's log.
+//
+//test:realtime
 func TestProbingIsSilent(t *testing.T) {
 	if os.Getenv("PORTAUDIO_TEST_PROBE") != "" {
 		_, _ = Devices()
@@ -491,6 +508,8 @@ func TestRunNeedsOpen(t *testing.T) {
 
 // TestMeasureLoop: without an echo there is no result, and through a cable there is
 // one.
+//
+//test:realtime
 func TestMeasureLoop(t *testing.T) {
 	pulse.ForTest(t)
 	source, sink := openedHere(t, NewSource(Default)), openedHere(t, NewSink(Default))
@@ -506,6 +525,8 @@ func TestMeasureLoop(t *testing.T) {
 }
 
 // TestZerosMeanDenied: where zeros mean denied access, they are not delivered.
+//
+//test:realtime
 func TestZerosMeanDenied(t *testing.T) {
 	pulse.ForTest(t)
 	source := openedHere(t, NewSource(Default))

@@ -15,6 +15,8 @@ import (
 
 // TestWatchListsAgain: a change is reported although listing fails right after it, as it
 // does if the server is slow.
+//
+//test:realtime
 func TestWatchListsAgain(t *testing.T) {
 	server := pulse.ForTest(t)
 	ctx, cancel := context.WithCancel(bounded(t))
@@ -65,6 +67,8 @@ func TestWatchListsAgain(t *testing.T) {
 
 // TestWatch reports devices that appear and disappear while others are open and the
 // library's list is frozen, and the end and the return of the server.
+//
+//test:realtime
 func TestWatch(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	openedHere(t, NewSource(Default))

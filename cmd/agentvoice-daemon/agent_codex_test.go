@@ -328,7 +328,7 @@ func TestCodexKilled(t *testing.T) {
 
 	third := agentPID(t, k.cmd.Process.Pid)
 	k.kill()
-	for end := time.Now().Add(5 * time.Second); alive(third); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); alive(third); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the agent outlives a daemon that was killed")
 		}

@@ -102,6 +102,7 @@ func human(t *testing.T, level float64) []int16 {
 	return atLevel(pcm, level)
 }
 
+//test:realtime
 func TestDoctorReportsMissingDevice(t *testing.T) {
 	pulse.ForTest(t)
 	all := examined(t, soundCheck{in: "pulse:headset.mic", out: "Headset"})
@@ -115,7 +116,7 @@ func TestDoctorReportsMissingDevice(t *testing.T) {
 
 // TestDoctorReportsDeadServer also covers a hung one; neither takes long.
 //
-//test:long
+//test:realtime
 func TestDoctorReportsDeadServer(t *testing.T) {
 	server := pulse.ForTest(t)
 	if err := server.Freeze(); err != nil {
@@ -136,7 +137,7 @@ func TestDoctorReportsDeadServer(t *testing.T) {
 	wants(t, all, "speaker", false, "skipped", "pulseaudio --start")
 }
 
-//test:long
+//test:realtime
 func TestDoctorReportsSilentMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	all := examined(t, soundCheck{aloud: true})
@@ -155,7 +156,7 @@ func TestDoctorReportsSilentMicrophone(t *testing.T) {
 
 // TestDoctorReportsClippingMicrophone uses the same voice at full scale and clipped.
 //
-//test:long
+//test:realtime
 func TestDoctorReportsClippingMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -60}, human(t, -20))
@@ -172,7 +173,7 @@ func TestDoctorReportsClippingMicrophone(t *testing.T) {
 // conversation would pick up. Clipping is detected even on a machine that is too busy for
 // the rest.
 //
-//test:long
+//test:realtime
 func TestDoctorMeasuresTheEcho(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Echo: []float32{1}, EchoGain: 30, MicClip: 0.15, Noise: room.Fan(1), NoiseLevel: -65}, nil)

@@ -24,7 +24,7 @@ type lived struct {
 // next waits for the next wanted message after the previous one.
 func (l *lived) next(what string, want func(wireMessage) bool) wireMessage {
 	l.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for {
 		l.mu.Lock()
 		got := l.got[l.at:]
@@ -66,7 +66,7 @@ func (l *lived) end()   { l.send(protocol.MethodEnd, "{}") }
 // listening waits until the conversation is listening.
 func (l *lived) listening() {
 	l.t.Helper()
-	for late := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for late := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		var now protocol.Snapshot
 		if l.call(protocol.MethodState, "{}", &now); now.State == protocol.StateListening {
 			return

@@ -24,6 +24,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
+// patience limits every wait on a slow machine; no test passes because of it.
+const patience = time.Minute
+
 // sidecar is a live daemon in its own process: real time, local engines, no devices.
 type sidecar struct {
 	t   *testing.T
@@ -109,7 +112,7 @@ func (s *sidecar) send(method, params string) string {
 // until waits for a message.
 func (s *sidecar) until(what string, is func(wireMessage) bool) wireMessage {
 	s.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for seen := 0; ; {
 		s.mu.Lock()
 		got := s.got

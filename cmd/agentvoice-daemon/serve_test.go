@@ -51,7 +51,7 @@ func stuck() {
 	fmt.Println("runs")
 	<-ctx.Done()
 	fmt.Println("ends")
-	time.Sleep(10 * time.Second)
+	time.Sleep(patience)
 }
 
 // The binary as users run it. frame converts JSON lines to serve's input; unframe

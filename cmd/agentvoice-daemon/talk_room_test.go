@@ -94,9 +94,6 @@ func newTerminal(ctx context.Context, t *testing.T, args ...string) *terminal {
 	return c
 }
 
-// patience is the maximum wait for any output: twice the longest answer.
-const patience = 40 * time.Second
-
 // shows waits for lines with these words in order, with any lines in between.
 func (c *terminal) shows(ctx context.Context, want ...string) {
 	c.t.Helper()

@@ -48,7 +48,7 @@ func TestTalkContinuesALongAnswerAfterTheRecording(t *testing.T) {
 	if !s.Daemon().State().VoicePaused {
 		t.Fatalf("a long answer does not pause: %v", s.Daemon().State().Phase())
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	quiet := make(chan struct{})
 	go func() {

@@ -53,7 +53,7 @@ func startWatch(t *testing.T, args ...string) *onlooker {
 // until waits until the output matches a pattern.
 func (o *onlooker) until(pattern string) {
 	o.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for re := regexp.MustCompile(pattern); ; {
 		o.mu.Lock()
 		out := o.out.String()

@@ -153,7 +153,7 @@ func (tk *talk) eventually(what string, is func() bool) {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-limit:
-			tk.t.Fatalf("no %s within %v", what, tk.patience())
+			tk.t.Fatalf("not within %v: %s; the core is in %v", tk.patience(), what, tk.d.State().Phase())
 		}
 	}
 }
@@ -221,7 +221,6 @@ func TestChatMachineLive(t *testing.T) {
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
 		Speed:  speed,
 	})
-	tk.limit = 20 * time.Second // the longest wait takes two
 	tk.d.Post(csm.UserStart{})
 	tk.want(protocol.StatePreparing, protocol.StateListening)
 
@@ -312,8 +311,14 @@ func (tk *talk) retriedStream(a *able) {
 	longer := tk.d.Settings()
 	longer.Copilot.Stall = 10 * time.Minute
 	tk.d.Configure(longer)
+	tk.clock.hold() // until the half is spoken
 	close(resume)
-	tk.want(protocol.StateProcessing, protocol.StateSpeaking, protocol.StateListening)
+	tk.want(protocol.StateProcessing, protocol.StateSpeaking)
+	if left := tk.left(csm.TimerStall); left != time.Second {
+		t.Errorf("the answer may pause for %v, want 1 s", left)
+	}
+	tk.clock.release()
+	tk.want(protocol.StateListening)
 	tk.endOf("turn-2", protocol.OutcomeFailed)
 	before := a.last()
 	a.become(says("Now it is whole."))

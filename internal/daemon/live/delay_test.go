@@ -123,7 +123,7 @@ func TestEchoDelayFollowsTheDevices(t *testing.T) {
 	})
 	reports := func(what string, want time.Duration) {
 		t.Helper()
-		limit := time.After(10 * time.Second)
+		limit := time.After(patience)
 		for {
 			got := tk.w.devices.ear.Load().front.Stats().Reported
 			if got == want {

@@ -310,6 +310,8 @@ const (
 
 // After each network fault the conversation continues: what was said is heard,
 // requested and answered once, and a second turn follows. It runs in real time.
+//
+//test:realtime
 func TestNetworkFaults(t *testing.T) {
 	for _, f := range faults {
 		if f.long && !*longFaults {

@@ -84,7 +84,7 @@ func interruption(t *testing.T, stall time.Duration) measured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mouth := &mouth{pace: 1, stall: stall}
+	mouth := &mouth{pace: 1, steady: true, stall: stall}
 	agent := &answers{send: says(strings.Repeat("One and two and three and four and five and six and seven and eight and nine and ten and eleven and twelve. ", 4))}
 	tk := &talk{t: t, agent: agent, news: make(chan struct{}, 1), mouth: mouth}
 	tk.d = daemon.New(daemon.Config{
@@ -156,7 +156,7 @@ func (m *measured) agree(t *testing.T, within time.Duration) {
 // TestFiguresOfOneRun interrupts an answer in production live, and compares what
 // the timeline, diagnostics/report and the recordings say about it.
 //
-//test:long
+//test:realtime
 func TestFiguresOfOneRun(t *testing.T) {
 	m := interruption(t, 0)
 	m.agree(t, 2*audio.FrameTime)
@@ -176,7 +176,7 @@ func TestFiguresOfOneRun(t *testing.T) {
 // TestFiguresIncludeLateDelivery starves the microphone's goroutine: the device has the
 // voice, and the daemon gets it late. The figures include that.
 //
-//test:long
+//test:realtime
 func TestFiguresIncludeLateDelivery(t *testing.T) {
 	const stall, within = 300 * time.Millisecond, 30 * time.Millisecond
 	m := interruption(t, stall)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
@@ -27,7 +26,7 @@ func overLive(t *testing.T, answer string) (tk *talk, server *localrealtime.Serv
 		return realtime.Credential{Value: "sk-the-users-key", Kind: realtime.APIKey}, nil
 	}
 	tk = talkTo(t, agent, agent, func(s *protocol.Settings) { s.Provider, s.Endpoint = protocol.ProviderLive, url }, cfg)
-	tk.mouth, tk.limit = mouth, 20*time.Second
+	tk.mouth = mouth
 	tk.begin()
 	return tk, server, paths
 }

@@ -4,7 +4,6 @@ package live
 
 import (
 	"testing"
-	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -13,24 +12,24 @@ import (
 // TestPausedVoiceIsSilentAndGoesOn: while the user has paused the voice, the speaker
 // gets nothing more of it; after the user resumes, it gets all of the rest.
 func TestPausedVoiceIsSilentAndGoesOn(t *testing.T) {
-	tk := newTalk(t, nil)
+	mouth, rendered := &mouth{}, &frameCounter{}
+	cfg := devicesOf(mouth, nil)
+	cfg.Tap = rendered
+	tk := newTalkOver(t, nil, cfg)
 	tk.agent.become(says("This is an answer that is long enough to be paused in the middle of its first sentence."))
 	tk.sendText("tell me something")
 	tk.answered()
 	tk.d.Post(csm.UserPlayback{Pause: true})
-	tk.await("where the player paused", func(e csm.Event) bool {
-		_, cursor := e.(csm.SpeechCursor)
-		return cursor && tk.d.State().VoicePaused
-	})
-	pass := func(d time.Duration) {
-		select {
-		case <-time.After(d):
-		case <-t.Context().Done():
-		}
+	tk.reach("the voice is paused", func(s csm.State) bool { return s.VoicePaused })
+	tk.executed()
+	frames := func(n int64) {
+		t.Helper()
+		end := rendered.rendered.Load() + n
+		tk.eventually("frame of the speaker", func() bool { return rendered.rendered.Load() >= end })
 	}
-	pass(100 * time.Millisecond) // the awaited cursor may be an earlier one
+	frames(10) // of its fade
 	seg, at := tk.w.voice.player.Cursor()
-	pass(300 * time.Millisecond)
+	frames(60)
 	if again, now := tk.w.voice.player.Cursor(); again != seg || now != at {
 		t.Errorf("paused at sample %d of segment %v, and played on to %d of %v", at, seg, now, again)
 	}

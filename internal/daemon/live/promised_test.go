@@ -22,7 +22,7 @@ import (
 // Measurements are repeated and the fastest counts, which removes one-off delays of a
 // busy machine; a delay in the daemon would occur each time.
 //
-//test:long
+//test:realtime
 func TestPromisedTimes(t *testing.T) {
 	m := &mouth{pace: 1}
 	tk := idleTalk(t, nil, Config{
@@ -99,43 +99,30 @@ func TestPromisedTimes(t *testing.T) {
 //
 //test:long
 func TestBreakerLive(t *testing.T) {
-	const fast = 5 // the breaker cools down in six seconds
-	tk := newTalkOver(t, nil, Config{
-		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{pace: fast}, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: fast}, nil },
-		Speed:  fast,
-	})
-	fail := func() protocol.StateParams {
+	tk := newTalk(t, nil)
+	tk.clock.hold() // so that only the pauses take time
+	// The pause after a fault lasts pause.
+	fail := func(cause protocol.Cause, pause time.Duration) {
 		t.Helper()
 		tk.w.port.Overload("the part that the test stops")
 		p := tk.next()
-		if p.State != protocol.StateFaulted {
-			t.Fatalf("state %v (%v), want faulted", p.State, p.Cause)
+		if p.State != protocol.StateFaulted || p.Cause != cause {
+			t.Fatalf("state %v (%v), want faulted (%v)", p.State, p.Cause, cause)
 		}
-		return p
-	}
-	// REQ-009: "deterministic exit paths from Faulted": after 500 ms, and then after twice
-	// as long.
-	for n := range 2 {
-		p := fail()
-		if p.Cause != protocol.CauseError {
-			t.Errorf("faulted because of %v, want an error", p.Cause)
-		}
+		left := tk.left(csm.TimerFault)
+		tk.clock.pass(left)
 		again := tk.next()
-		if pause := again.Since.Sub(p.Since.Time); again.State != protocol.StatePreparing || pause < 500*time.Millisecond<<n {
-			t.Errorf("%v %v after fault %d, want preparing after %v", again.State, pause, n+1, 500*time.Millisecond<<n)
+		if took := again.Since.Sub(p.Since.Time); again.State != protocol.StatePreparing || left != pause || took != pause {
+			t.Errorf("%v %v after the fault, with a pause of %v; want preparing after %v", again.State, took, left, pause)
 		}
 		tk.want(protocol.StateListening)
 	}
-	opened := time.Now()
-	if p := fail(); p.Cause != protocol.CauseBreakerOpen {
-		t.Errorf("the third fault is because of %v, want breaker.open", p.Cause)
-	}
-	tk.want(protocol.StatePreparing)
-	if cooled := time.Since(opened) * fast; cooled < 30*time.Second {
-		t.Errorf("it was open for %v, want 30 s", cooled)
-	}
-	tk.want(protocol.StateListening)
+	// REQ-009: "deterministic exit paths from Faulted": after 500 ms, and then after twice
+	// as long.
+	fail(protocol.CauseError, 500*time.Millisecond)
+	fail(protocol.CauseError, time.Second)
+	fail(protocol.CauseBreakerOpen, 30*time.Second)
+	tk.clock.release()
 	tk.told("word of the breaker", func() bool {
 		return slices.ContainsFunc(tk.notes, func(p protocol.NotificationParams) bool { return string(p.Code) == string(csm.CodeBreakerOpen) })
 	})

@@ -105,15 +105,23 @@ func TestREQ002REQ003StartWaitsForTheMicrophone(t *testing.T) {
 	}
 }
 
+// startAgain starts a running conversation and returns why that is refused.
+func (tk *talk) startAgain() csm.Code {
+	refused := make(chan csm.Code, 1)
+	tk.d.Call(func(c csm.Call) csm.Event { return csm.UserStart{Call: c} }, func(r csm.Reply, _ protocol.Snapshot) { refused <- r.Code })
+	return soon(tk.t, refused, "the answer to a second start")
+}
+
+// executed waits until the effects of the core's current state are executed.
+func (tk *talk) executed() { tk.startAgain() }
+
 // TestREQ010ATurnNamesItsCauses follows one turn of a live daemon: each transition has
 // its cause (REQ-010), Speaking follows the first audio (REQ-006), waiting is shown as
 // such (GUD-003), a second start is refused (CON-002), and the last transitions are
 // kept (CON-003).
 func TestREQ010ATurnNamesItsCauses(t *testing.T) {
 	tk := newTalk(t, nil)
-	refused := make(chan csm.Code, 1)
-	tk.d.Call(func(c csm.Call) csm.Event { return csm.UserStart{Call: c} }, func(r csm.Reply, _ protocol.Snapshot) { refused <- r.Code })
-	if code := <-refused; code != csm.CodeConversationActive {
+	if code := tk.startAgain(); code != csm.CodeConversationActive {
 		t.Errorf("a second start is answered with %q", code)
 	}
 	tk.sendText("hello there")
@@ -150,7 +158,6 @@ func TestREQ010ATurnNamesItsCauses(t *testing.T) {
 // own turn, with Listening between them.
 func TestAC007RapidTurnsLive(t *testing.T) {
 	tk := newTalk(t, nil)
-	tk.limit = 10 * time.Second
 	tk.sendText("the first question")
 	tk.sendText("the second question")
 	tk.answered()
@@ -187,7 +194,6 @@ func TestGUD004EverythingTwiceLive(t *testing.T) {
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
 		Speed:  speed, Engines: newTape("these are the words").engines,
 	})
-	tk.limit = 10 * time.Second
 	tk.twice.Store(true)
 	const answer = "This is the first sentence of it. And this is the second sentence of it."
 	tk.agent.become(says(answer))
@@ -218,7 +224,6 @@ func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
 		Speed:  speed, Engines: tape.engines,
 	})
-	tk.limit = 10 * time.Second
 	tk.agent.become(func(ctx context.Context, _ copilot.Request, _ func(string)) error { <-ctx.Done(); return ctx.Err() })
 	in := func(want protocol.State) time.Time {
 		t.Helper()
@@ -228,20 +233,25 @@ func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
 		}
 		return p.Since.Time
 	}
+	tk.clock.hold()
 	tk.sendText("hello there")
-	asked := in(protocol.StateProcessing) // the deadline runs from here, and the wait is shown once the request was sent
+	tk.want(protocol.StateProcessing)
 	waits := in(protocol.StateWaitingForCopilot)
-	time.Sleep(threshold / 2 / speed)
+	tk.clock.pass(threshold / 2)
 	tk.d.Post(csm.Suspend{Reason: csm.SuspendDiagnostics})
 	held := in(protocol.StateSuspended)
 	m.utter(voiceOf(t, sentence))
-	time.Sleep(2 * threshold / speed)
+	m.wait(t)
+	tk.clock.pass(2 * threshold)
 	tk.d.Post(csm.Resume{Reason: csm.SuspendDiagnostics})
 	again := in(protocol.StateWaitingForCopilot)
+	rest := tk.left(csm.TimerResponse)
+	tk.clock.pass(rest)
 	given := in(protocol.StateListening)
-	if least, most := held.Sub(waits)+given.Sub(again), held.Sub(asked)+given.Sub(again); most <= threshold-cut || least > threshold+threshold/4 {
-		t.Errorf("waited %v (%v from the request) and, after diagnostics, %v; want %v in all", held.Sub(waits), held.Sub(asked), given.Sub(again), threshold)
+	if waited := held.Sub(waits) + given.Sub(again); rest != threshold/2 || waited < threshold-cut || waited > threshold+cut {
+		t.Errorf("waited %v and, after diagnostics, %v of %v; want %v in all", held.Sub(waits), given.Sub(again), rest, threshold)
 	}
+	tk.clock.release()
 	tk.want(protocol.StateSpeaking, protocol.StateListening) // the explanation
 	tk.agent.become(says("Here it is."))
 	tk.d.Retry(copilot.StageNone, func(csm.Reply, protocol.Snapshot) {})

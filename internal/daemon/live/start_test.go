@@ -65,7 +65,7 @@ func TestARecordingBeginsAtListening(t *testing.T) {
 	t.Cleanup(unlock)
 	in.phase = func() csm.Phase { return tk.d.State().Phase() }
 	tk.d.Post(csm.UserStart{})
-	limit := time.After(10 * time.Second)
+	limit := time.After(patience)
 	for ready := false; !ready; {
 		select {
 		case e := <-tk.events:
@@ -106,7 +106,7 @@ func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
 	})
 	t.Cleanup(unlock) // before the daemon is closed, which waits for loading detectors
 	tk.d.Post(csm.UserStart{})
-	limit := time.After(10 * time.Second)
+	limit := time.After(patience)
 	for ready := false; !ready; {
 		select {
 		case e := <-tk.events:
@@ -127,6 +127,8 @@ func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
 
 // TestEndingDoesNotWaitForWhatLoads: ending a conversation does not wait for engines
 // and detectors that are loading; they are closed once they are loaded.
+//
+//test:realtime
 func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 	gate := make(chan struct{})
 	unlock := sync.OnceFunc(func() { close(gate) })

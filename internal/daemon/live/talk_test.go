@@ -17,7 +17,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
@@ -26,6 +25,7 @@ import (
 // talk is a conversation under test.
 type talk struct {
 	t     *testing.T
+	clock *talkClock
 	d     *daemon.Daemon
 	w     *World
 	mouth *mouth
@@ -87,10 +87,11 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 	}
 	set := protocol.DefaultSettings()
 	set.TurnDetection.Mode = protocol.TurnServer
+	set.Conversation.StartTimeout = patience // a busy machine loads the engines for longer than a user would wait
 	if change != nil {
 		change(&set)
 	}
-	tk := &talk{t: t, agent: agent, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
+	tk := &talk{t: t, clock: &talkClock{}, agent: agent, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
 	if cfg.Engines == nil {
 		cfg.Engines = engines
 	}
@@ -100,7 +101,7 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 	cfg.Log = zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	world := New(cfg)
 	tk.d = daemon.New(daemon.Config{
-		Clock: dispatch.NewClock(cfg.Speed), Started: time.Now(), Settings: set, Adapter: adapter, Verify: true,
+		Clock: tk.clock, Started: time.Now(), Settings: set, Adapter: adapter, Verify: true,
 		Notify: tk.notify, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
 		World: func(p daemon.Port) daemon.World {
 			post := p.Post
@@ -133,8 +134,11 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 	ctx, stop := context.WithCancel(context.Background())
 	finished := make(chan error, 1)
 	go func() { finished <- tk.d.Run(ctx) }()
+	var ticking sync.WaitGroup
+	ticking.Go(func() { tk.clock.run(ctx, cfg.Speed) })
 	t.Cleanup(func() {
 		stop()
+		ticking.Wait()
 		if err := <-finished; err != nil {
 			t.Errorf("closing: %v", err)
 		}

@@ -35,7 +35,7 @@ func deaf(t *testing.T) (v *voice, posted chan csm.Event) {
 // next returns the next event of a kind.
 func next(t *testing.T, posted <-chan csm.Event, kind csm.Kind) csm.Event {
 	t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(patience)
 	for {
 		select {
 		case e := <-posted:

@@ -168,6 +168,39 @@ func TestTheEndWhileTheClientDoesNotRead(t *testing.T) {
 	<-closed
 }
 
+// However the daemon ends, it takes two seconds at most.
+//
+//test:realtime
+func TestTheEndIsFast(t *testing.T) {
+	for name, end := range map[string]func(*client){
+		"exit after shutdown": func(c *client) {
+			c.call(protocol.MethodShutdown, nil, nil)
+			c.notify(protocol.MethodExit, nil)
+		},
+		"exit":             func(c *client) { c.notify(protocol.MethodExit, nil) },
+		"end of the input": func(c *client) { _ = c.in.Close() },
+		"nobody reads":     func(c *client) { _ = c.in.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, _, _ := running(t)
+			c := serve(t, cfg, name != "nobody reads")
+			if name == "nobody reads" {
+				c.request(protocol.MethodInitialize, object{"protocolVersion": "1.0"})
+				c.request(protocol.MethodStart, nil)
+			} else {
+				c.initializeAndListen(nil)
+			}
+			begin := time.Now()
+			end(c)
+			<-c.served
+			if took := time.Since(begin); took > 2*time.Second {
+				t.Errorf("the end took %v, want 2 s at most", took)
+			}
+			c.served <- nil // for the cleanup
+		})
+	}
+}
+
 // otherProcess starts a process that lives until the returned function is called.
 func otherProcess(t *testing.T) (pid int, end func()) {
 	t.Helper()

@@ -8,6 +8,8 @@ import (
 
 // TestLateAudioIsMadeUpFor: a stalled machine makes the server underrun, but soon
 // afterwards the delay to the microphone is as before.
+//
+//test:realtime
 func TestLateAudioIsMadeUpFor(t *testing.T) {
 	const (
 		every = 4  // frames between two marks, which are never dropped

@@ -32,6 +32,8 @@ func bounded(t *testing.T) context.Context {
 
 // TestOneClock: spoken audio is on the tape exactly, at the same position in
 // microphone and label, and played audio is on it too.
+//
+//test:realtime
 func TestOneClock(t *testing.T) {
 	s, ctx := ForTestWith(t, Options{Cushion: 2 * time.Second}), bounded(t) // an underrun would cut the sound
 	pcm := sweep()
@@ -72,6 +74,8 @@ func TestOneClock(t *testing.T) {
 }
 
 // TestRestartAndPlug adds and removes devices and restarts the server.
+//
+//test:realtime
 func TestRestartAndPlug(t *testing.T) {
 	s, ctx := ForTest(t), bounded(t)
 	unplug, err := s.AddSink(ctx, "headset")
