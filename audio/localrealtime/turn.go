@@ -170,7 +170,7 @@ func (c *call) onStall() {
 }
 
 func (c *call) rearmStall() {
-	silence := stallSlack
+	silence := c.srv.stallSlack
 	if td := c.session.Audio.Input.TurnDetection; td != nil {
 		silence += td.endpointer().Silence
 	}
