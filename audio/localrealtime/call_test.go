@@ -146,6 +146,7 @@ func TestRecogniserThatIsBehindShowsThatItIsAtWork(t *testing.T) {
 	atFullSpeed := sync.OnceFunc(func() { close(h.engines.slow) })
 	t.Cleanup(atFullSpeed)
 	p := h.call(t, transcribing())
+	p.ahead = true
 	p.say(append(append(quiet(600), tone(800, listenRate)...), quiet(700)...), time.Millisecond)
 	p.until("input_audio_buffer.committed")
 	p.next("conversation.item.added")
@@ -170,6 +171,7 @@ func TestRecogniserThatLoadsShowsThatItIsAtWork(t *testing.T) {
 	})
 	t.Cleanup(load)
 	p := h.call(t, transcribing())
+	p.ahead = true
 	p.say(append(append(quiet(600), tone(800, listenRate)...), quiet(700)...), time.Millisecond)
 	p.until("input_audio_buffer.committed")
 	p.next("conversation.item.added")
@@ -276,6 +278,7 @@ func TestSilenceThatIsNotSent(t *testing.T) {
 
 func TestCallerWhoStopsSendingHasEnded(t *testing.T) {
 	h := start(t)
+	h.stallSlack = stallSlack
 	p := h.call(t, transcribing())
 	p.say(append(quiet(200), tone(800, listenRate)...), time.Millisecond)
 	all, _ := withoutDeltas(p.until("conversation.item.input_audio_transcription.completed"))

@@ -32,8 +32,9 @@ import (
 
 const testKey = "test-key"
 
-// patience is the timeout of every wait for an event.
-const patience = 10 * time.Second
+// patience is the timeout of every wait for an event. It is long, because a busy machine
+// is slow; only a failing test waits that long.
+const patience = time.Minute
 
 // childEnv makes the test binary run as the child process of a speech engine.
 const childEnv = "AGENTVOICE_TEST_CHILD"
@@ -69,6 +70,9 @@ func start(t *testing.T, change ...func(*Config)) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A test process that gets no processor time for 200 ms must not look like a caller who
+	// stopped sending.
+	s.stallSlack = time.Hour
 	h := &harness{Server: s, engines: e, web: httptest.NewServer(s.Handler())}
 	t.Cleanup(func() {
 		h.web.Close()
@@ -148,9 +152,19 @@ type peer struct {
 	location string
 	opened   time.Time
 
+	server  *harness // runs the call that say speaks to
 	encoder *opus.Encoder
 	header  rtp.Header
+	// ahead lets say run ahead of the recogniser and the Listener, for tests in which
+	// they are slow.
+	ahead bool
 }
+
+// firstTimestamp and firstSequence are those of a peer's first packet. Both wrap around soon.
+const (
+	firstTimestamp = 1<<32 - 96000
+	firstSequence  = 65500
+)
 
 // newPeer returns a peer and its offer.
 func newPeer(t *testing.T) (*peer, string) {
@@ -176,7 +190,7 @@ func newPeer(t *testing.T) (*peer, string) {
 	if p.encoder, err = opus.NewEncoder(opus.Config{FEC: true}); err != nil {
 		t.Fatal(err)
 	}
-	p.header = rtp.Header{Version: 2, SequenceNumber: 65500, Timestamp: 1<<32 - 96000} // both wrap around soon
+	p.header = rtp.Header{Version: 2, SequenceNumber: firstSequence, Timestamp: firstTimestamp}
 	if _, err := pc.AddTrack(p.mic); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +278,7 @@ func (h *harness) call(t *testing.T, session string) *peer {
 	if res.StatusCode != http.StatusCreated {
 		t.Fatalf("%s: %s", res.Status, answer)
 	}
-	p.location = res.Header.Get("Location")
+	p.location, p.server = res.Header.Get("Location"), h
 	p.accept(string(answer))
 	p.next("session.created")
 	p.opened = time.Now()
@@ -361,7 +375,13 @@ func (p *peer) sendJSON(text string) {
 	}
 }
 
-// say sends pcm (listenRate) as RTP, one packet each pace.
+// maxAhead is how much audio the test's microphone sends before the server has processed
+// it: a packet, a window, the resampler's delay, and the packets that the server holds
+// while it waits for a missing one.
+const maxAhead = 200 * listenRate / 1000
+
+// say sends pcm (listenRate) as RTP, one packet each pace, and waits whenever the server
+// is behind. The result depends on positions in the audio, not on the machine's speed.
 func (p *peer) say(pcm []int16, pace time.Duration) {
 	p.t.Helper()
 	p.sayDamaged(pcm, pace, func(int) bool { return true })
@@ -391,7 +411,53 @@ func (p *peer) sayDamaged(pcm []int16, pace time.Duration, keep func(i int) bool
 		p.header.Timestamp += opus.PacketSamples
 		due = due.Add(pace)
 		time.Sleep(time.Until(due)) // at the pace of a microphone
+		p.awaitServer()
 	}
+}
+
+// awaitServer waits until the server has processed all but maxAhead of the sent audio, or
+// the call is over.
+func (p *peer) awaitServer() {
+	p.t.Helper()
+	c := p.server.callOf(p)
+	if c == nil {
+		return
+	}
+	sent := int64(p.header.Timestamp-firstTimestamp) * listenRate / rtpRate
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		processed := make(chan bool, 1)
+		c.post(func() {
+			processed <- c.turns.pos+maxAhead >= sent && (p.ahead || c.recognition.idle() && !c.listening)
+		})
+		select {
+		case done := <-processed:
+			if done {
+				return
+			}
+		case <-c.done:
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("the server did not process the first %d ms of audio", msOf(sent-maxAhead))
+		}
+	}
+}
+
+// callOf returns the call of a peer, or nil if it is over.
+func (h *harness) callOf(p *peer) *call {
+	for _, c := range h.liveCalls() {
+		if strings.HasSuffix(p.location, "/"+c.id) {
+			return c
+		}
+	}
+	return nil
+}
+
+// idle reports whether the recogniser has processed its queue and reported the results.
+func (r *recognition) idle() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.queue == nil // pop sets it when it finds nothing more to do
 }
 
 // heard returns the packets received so far, waiting for at least n.

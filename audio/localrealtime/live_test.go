@@ -70,7 +70,7 @@ func (h *harness) live(t *testing.T) *peer {
 	if err := json.Unmarshal(answer, &made); err != nil || res.StatusCode != http.StatusCreated || made.Transport.Type != "webrtc" {
 		t.Fatalf("%s: %s", res.Status, answer)
 	}
-	p.location = "/v1/live/sessions/" + made.Session.ID
+	p.location, p.server = "/v1/live/sessions/"+made.Session.ID, h
 	p.accept(made.Transport.SDP)
 	if s := p.next("session.started").Session; s.ID != made.Session.ID || s.ExpiresAt == 0 {
 		t.Errorf("started %+v", s)

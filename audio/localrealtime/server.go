@@ -107,6 +107,7 @@ type Server struct {
 	detectors   *pool[vad.Detector]
 	requests    *rate.Limiter
 	wrongKeys   *rate.Limiter
+	stallSlack  time.Duration // see the constant; tests change it before the first call
 
 	mu     sync.Mutex
 	calls  map[string]*call
@@ -161,6 +162,7 @@ func New(cfg Config) (*Server, error) {
 		detectors:   newPool[vad.Detector](cfg.Detector, cfg.KeepEngines, cfg.EnginesFreed),
 		requests:    rate.NewLimiter(requestRate, requestBurst),
 		wrongKeys:   rate.NewLimiter(wrongKeyRate, wrongKeyBurst),
+		stallSlack:  stallSlack,
 		calls:       make(map[string]*call),
 	}
 	if err := s.listenMedia(); err != nil {

@@ -72,7 +72,7 @@ func (c *call) onWindow(w window) {
 		return
 	}
 	if since, quiet := t.endpoint.Quiet(); quiet {
-		t.endpoint.SetSilence(c.judgeOf(t.base + since).Delay(c.wordsUpTo(t.base + since)))
+		t.endpoint.SetSilence(c.delayOf(t.base + since))
 	}
 	edge, ok := t.endpoint.Push(w.speech)
 	if since, quiet := t.endpoint.Quiet(); quiet && t.pos-t.base-since == settledAfter && t.open != nil && t.open.words != nil &&
@@ -135,13 +135,28 @@ func (c *call) judgeOf(since int64) endturn.Judge {
 	return t.sound.judge
 }
 
-// wordsUpTo returns the recognised words of the open utterance up to a position, or ""
-// if the recogniser has not processed that much.
-func (c *call) wordsUpTo(pos int64) string {
-	if u := c.turns.open; u != nil && u.words != nil && u.words.start+u.words.heard >= pos {
-		return u.words.words
+// delayOf returns how long the pause that began at since must last to end the turn. Until
+// the recogniser reaches the pause, its words may turn out to be unfinished. Waiting for
+// them costs nothing, because the transcript is not complete before that.
+func (c *call) delayOf(since int64) time.Duration {
+	judge := c.judgeOf(since)
+	if words, known := c.wordsUpTo(since); known {
+		return judge.Delay(words)
 	}
-	return ""
+	return endturn.Longest(judge)
+}
+
+// wordsUpTo returns the recognised words of the open utterance up to a position. known is
+// false if the recogniser has not processed that much yet.
+func (c *call) wordsUpTo(pos int64) (words string, known bool) {
+	u := c.turns.open
+	if u == nil || u.words == nil {
+		return "", true
+	}
+	if u.words.start+u.words.heard < pos {
+		return "", false
+	}
+	return u.words.words, true
 }
 
 // noAnswers tells a session with create_response that this server cannot answer.
@@ -170,7 +185,7 @@ func (c *call) onStall() {
 }
 
 func (c *call) rearmStall() {
-	silence := stallSlack
+	silence := c.srv.stallSlack
 	if td := c.session.Audio.Input.TurnDetection; td != nil {
 		silence += td.endpointer().Silence
 	}

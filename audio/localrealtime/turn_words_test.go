@@ -5,6 +5,7 @@ package localrealtime
 import (
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,13 +19,15 @@ func TestWordsCountUpToThePause(t *testing.T) {
 	c := &call{}
 	c.turns.open = &utterance{item: "item", words: &transcriptState{start: 1000, words: "stop", heard: 5000}}
 	for pos, want := range map[int64]string{5000: "stop", 6000: "stop", 6001: ""} {
-		if got := c.wordsUpTo(pos); got != want {
-			t.Errorf("a pause at %d has the words %q, want %q", pos, got, want)
+		if got, known := c.wordsUpTo(pos); got != want || known != (want != "") {
+			t.Errorf("a pause at %d has the words %q (known: %v), want %q", pos, got, known, want)
 		}
 	}
-	c.turns.open = nil
-	if got := c.wordsUpTo(0); got != "" {
-		t.Errorf("without an utterance the words are %q", got)
+	for name, u := range map[string]*utterance{"no utterance": nil, "an utterance that is not recognised live": {item: "item"}} {
+		c.turns.open = u
+		if got, known := c.wordsUpTo(0); got != "" || !known {
+			t.Errorf("%s: the words are %q (known: %v), want no words to wait for", name, got, known)
+		}
 	}
 }
 
@@ -55,20 +58,28 @@ type hears struct {
 
 func (h hears) Partial() string { return h.words }
 
+// hearing makes the recogniser return the words whatever it gets.
+func hearing(words string) func(*Config) {
+	return func(c *Config) {
+		engine := c.Recognizer
+		c.Recognizer = func() (stt.Recognizer, error) {
+			r, err := engine()
+			return hears{r, words}, err
+		}
+	}
+}
+
+// semantic is a session whose words decide the end of a turn.
+const semantic = `{"type":"realtime","audio":{"input":{"transcription":{},"turn_detection":{"type":"semantic_vad","create_response":false,"interrupt_response":false}}}}`
+
 // TestAPauseIsJudgedByTheWords checks that the silence that ends a turn depends on the
 // words before it.
 func TestAPauseIsJudgedByTheWords(t *testing.T) {
 	for words, wait := range map[string]int64{"show me the last commit": 250, "the last commit": 700, "show me the": 1500} {
 		t.Run(words, func(t *testing.T) {
-			h := start(t, func(c *Config) {
-				engine := c.Recognizer
-				c.Recognizer = func() (stt.Recognizer, error) {
-					r, err := engine()
-					return hears{r, words}, err
-				}
-			})
-			p := h.call(t, `{"type":"realtime","audio":{"input":{"transcription":{},"turn_detection":{"type":"semantic_vad","create_response":false,"interrupt_response":false}}}}`)
-			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), 4*time.Millisecond)
+			h := start(t, hearing(words))
+			p := h.call(t, semantic)
+			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), time.Millisecond)
 			for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
 				if e.Type == "input_audio_buffer.speech_stopped" {
 					// The next partial result after the end of the voice is at most 128
@@ -76,6 +87,37 @@ func TestAPauseIsJudgedByTheWords(t *testing.T) {
 					near(t, "audio_end_ms", e.AudioEndMs, 1400+wait+64, 128)
 				}
 			}
+		})
+	}
+}
+
+// TestAPauseWaitsForTheWordsOfReceivedAudio checks that a recogniser with a backlog does
+// not cut off an unfinished sentence: the turn does not end before the recogniser reaches
+// the pause, unless the pause is long enough for any words.
+func TestAPauseWaitsForTheWordsOfReceivedAudio(t *testing.T) {
+	for words, end := range map[string]int64{
+		"show me the":             1400 + 1500, // of silence
+		"show me the last commit": 2600,        // when the recogniser catches up
+	} {
+		t.Run(words, func(t *testing.T) {
+			h := start(t, hearing(words))
+			h.engines.slow = make(chan struct{})
+			catchUp := sync.OnceFunc(func() { close(h.engines.slow) })
+			t.Cleanup(catchUp)
+			p := h.call(t, semantic)
+			p.ahead = true
+			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(1200)), time.Millisecond)
+			before := p.settled()
+			if kinds := types(before); slices.Contains(kinds, "input_audio_buffer.speech_stopped") {
+				t.Fatalf("the turn ended before the recogniser reached the pause: %v", kinds)
+			}
+			p.ahead = false
+			catchUp()
+			p.awaitServer()
+			p.say(quiet(800), time.Millisecond)
+			all := p.until("conversation.item.input_audio_transcription.completed")
+			i := slices.Index(types(all), "input_audio_buffer.speech_stopped")
+			near(t, "audio_end_ms", all[i].AudioEndMs, end+64, 128)
 		})
 	}
 }
@@ -118,16 +160,10 @@ func TestAPauseIsJudgedByItsSound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.closed = make(chan struct{})
-			h := start(t, func(c *Config) {
-				engine := c.Recognizer
-				c.Recognizer = func() (stt.Recognizer, error) {
-					r, err := engine()
-					return hears{r, tc.words}, err
-				}
-				c.Listener = func() endturn.Listener { return tc.sounds }
-			})
-			p := h.call(t, `{"type":"realtime","audio":{"input":{"transcription":{},"turn_detection":{"type":"semantic_vad","create_response":false,"interrupt_response":false}}}}`)
-			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), 4*time.Millisecond)
+			h := start(t, hearing(tc.words), func(c *Config) { c.Listener = func() endturn.Listener { return tc.sounds } })
+			p := h.call(t, semantic)
+			p.ahead = tc.complete < 0 // the Listener does not answer
+			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), time.Millisecond)
 			for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
 				if e.Type == "input_audio_buffer.speech_stopped" {
 					near(t, "audio_end_ms", e.AudioEndMs, 1400+tc.wait+64, 128)

@@ -303,7 +303,8 @@ func (f *fakeService) config(d Dialect) Config {
 	return Config{
 		Dialect: d, BaseURL: f.srv.URL, Model: "gpt-realtime", Loopback: true, Log: zerolog.Nop(),
 		HTTPClient:         &http.Client{Transport: tr},
-		ConnectTimeout:     10 * time.Second,
+		ConnectTimeout:     2 * patience,
+		mediaLimit:         patience,
 		TranscriptionModel: map[Dialect]string{Azure: "our-transcriber"}[d],
 		Credentials:        func(context.Context) (Credential, error) { return Credential{Value: canary, Kind: APIKey}, nil },
 	}

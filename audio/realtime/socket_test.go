@@ -142,7 +142,7 @@ func TestFallsBackToTheWebSocket(t *testing.T) {
 	f := newFakeService(t)
 	f.sockets = true
 	cfg := f.config(OpenAI)
-	cfg.WrapPacketConn, cfg.ConnectTimeout, cfg.Networks = withoutUDP, 4*time.Second, &Networks{}
+	cfg.WrapPacketConn, cfg.mediaLimit, cfg.Networks = withoutUDP, 2*time.Second, &Networks{}
 	paths := func() (all string) {
 		for _, r := range f.seen() {
 			all += strings.TrimPrefix(r.path, "/v1/realtime") + " "
@@ -159,7 +159,7 @@ func TestFallsBackToTheWebSocket(t *testing.T) {
 	if s := second.Stats(); s.Path != PathWebSocket || paths()[before:] != " " {
 		t.Errorf("the second call goes over %q by %s", s.Path, paths()[before:])
 	}
-	cfg.WrapPacketConn = nil // the network has changed
+	cfg.WrapPacketConn, cfg.mediaLimit = nil, patience // the network has changed
 	clear(cfg.Networks.blocked)
 	third, _ := connect(t, f, cfg)
 	if s := third.Stats(); s.Path != PathUDP || s.Fallback {

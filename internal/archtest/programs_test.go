@@ -13,7 +13,7 @@ import (
 // programs maps the programs that Go code of this repository runs to their Debian
 // packages. Those of "" are in each Debian, or the README asks for them.
 var programs = map[string]string{
-	"sh": "", "tar": "", "git": "", "go": "", "make": "",
+	"sh": "", "tar": "", "git": "", "go": "", "make": "", "nice": "",
 	"gcc": "gcc", "kill": "procps", "ps": "procps", "espeak-ng": "espeak-ng",
 }
 

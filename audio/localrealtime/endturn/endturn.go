@@ -6,7 +6,8 @@
 // the same length for every pause. Words looks at what was said so far: a sentence that
 // stops at "and", "the" or "um" continues, a complete question does not. If the words
 // are inconclusive or missing, the pause counts as Unclear. WithSound adds a Listener's
-// judgement of the voice: either can shift the other's verdict by one step.
+// judgement of the voice: either can shift the other's verdict by one step. While the
+// words are not known yet, Longest is a delay that is not too short for any of them.
 //
 // # The caller's loop
 //
@@ -93,6 +94,15 @@ func (w Words) Delay(words string) time.Duration {
 	default:
 		return w.Unclear
 	}
+}
+
+// Longest returns the longest delay of j, for words that are not known yet.
+func Longest(j Judge) time.Duration {
+	d := j.Delay("")
+	for _, words := range []string{"yes", "and"} { // Complete and Open
+		d = max(d, j.Delay(words))
+	}
+	return d
 }
 
 // Completeness says whether a sentence may be over.

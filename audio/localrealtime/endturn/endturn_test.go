@@ -32,6 +32,18 @@ func TestDelays(t *testing.T) {
 	}
 }
 
+// TestLongestDelay checks the delay for words that are not known yet.
+func TestLongestDelay(t *testing.T) {
+	w := Words{Complete: 250 * time.Millisecond, Unclear: 700 * time.Millisecond, Open: 1500 * time.Millisecond}
+	for judge, want := range map[Judge]time.Duration{
+		w: w.Open, WithSound(w, 0.9): w.Unclear, WithSound(w, 0.1): w.Open, Silence(time.Second): time.Second,
+	} {
+		if got := Longest(judge); got != want {
+			t.Errorf("%+v waits at most %v, want %v", judge, got, want)
+		}
+	}
+}
+
 // TestSoundMovesTheVerdictOfTheWords checks that sound shifts the words' verdict by at
 // most one step, and does not affect silence alone.
 func TestSoundMovesTheVerdictOfTheWords(t *testing.T) {
