@@ -308,11 +308,11 @@ func (p *peer) next(kind string) event {
 	}
 }
 
-// until collects events up to and including the first of the given type.
+// until collects events up to and including the first of the given type. While events
+// arrive, it waits.
 func (p *peer) until(kind string) []event {
 	p.t.Helper()
 	var all []event
-	limit := time.After(patience)
 	for {
 		select {
 		case e := <-p.events:
@@ -320,7 +320,7 @@ func (p *peer) until(kind string) []event {
 			if e.Type == kind {
 				return all
 			}
-		case <-limit:
+		case <-time.After(patience):
 			p.t.Fatalf("no %s came, only %v", kind, types(all))
 		}
 	}

@@ -1,16 +1,20 @@
 package models
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -71,28 +75,61 @@ func TestManyDisconnects(t *testing.T) {
 	}
 }
 
-// A slow server is not a stalled one.
+// slowBody delivers a piece each time that it is read, after a pause.
+type slowBody struct {
+	rest  []byte
+	pause time.Duration
+}
+
+func (b *slowBody) Read(p []byte) (n int, err error) {
+	time.Sleep(b.pause)
+	if len(b.rest) == 0 {
+		return 0, io.EOF
+	}
+	n = copy(p[:min(len(p), 64)], b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
+func (*slowBody) Close() error { return nil }
+
+// A slow server is not a stalled one. The download takes many times as long as the
+// server may send nothing.
 func TestSlowServer(t *testing.T) {
 	files := toneFiles(t)
-	m := newMirror(t, files)
-	m.answer = func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		for piece := range slices.Chunk(content, len(content)/20+1) {
-			_, _ = w.Write(piece)
-			w.(http.Flusher).Flush()
-			time.Sleep(50 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := open(t, toneEntry(files, "http://mirror.test"))
+		requests, begun := 0, time.Now()
+		s.client = served(files, func(_ *http.Request, content []byte) io.ReadCloser {
+			requests++
+			return &slowBody{rest: content, pause: s.stall - time.Millisecond}
+		})
+		if err := s.Install(t.Context(), "tone-tdt"); err != nil {
+			t.Fatal(err)
 		}
-		return true
-	}
-	s, _ := open(t, toneEntry(files, m.URL))
-	s.stall = 500 * time.Millisecond
-	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(m.requests("encoder.onnx")); n != 1 {
-		t.Errorf("%d requests, want 1", n)
-	}
+		if requests != len(files) {
+			t.Errorf("%d requests, want %d", requests, len(files))
+		}
+		if took := time.Since(begun); took < 10*s.stall {
+			t.Errorf("the download took only %v", took)
+		}
+	})
 }
+
+// served returns a client whose requests for files get a body, without sockets: a
+// synctest bubble cannot wait for those.
+func served(files map[string][]byte, body func(r *http.Request, content []byte) io.ReadCloser) *http.Client {
+	return &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		content := files[path.Base(r.URL.Path)]
+		return &http.Response{
+			StatusCode: http.StatusOK, ContentLength: int64(len(content)), Header: http.Header{}, Request: r, Body: body(r, content),
+		}, nil
+	})}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestServerThatIgnoresRange(t *testing.T) {
 	files := toneFiles(t)
@@ -288,25 +325,40 @@ func TestVanishedMirror(t *testing.T) {
 	}
 }
 
+// stalledBody delivers some bytes, and then nothing until the request is cancelled.
+type stalledBody struct {
+	*bytes.Reader
+	ctx context.Context
+}
+
+func (b stalledBody) Read(p []byte) (int, error) {
+	if n, err := b.Reader.Read(p); err == nil {
+		return n, nil
+	}
+	<-b.ctx.Done()
+	return 0, b.ctx.Err()
+}
+
+func (stalledBody) Close() error { return nil }
+
 func TestServerThatStalls(t *testing.T) {
 	files := toneFiles(t)
-	bad, good := newMirror(t, files), newMirror(t, files)
-	bad.answer = func(w http.ResponseWriter, r *http.Request, _ int, content []byte) bool {
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		_, _ = w.Write(content[:10])
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		return true
-	}
-	s, log := open(t, toneEntry(files, bad.URL, good.URL))
-	s.stall = 20 * time.Millisecond
-	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
-		t.Fatal(err)
-	}
-	wantInstalled(t, s, "tone-tdt")
-	if notes := log.of(Note); len(notes) == 0 || !strings.Contains(notes[0].Message, "sent nothing for 20ms") {
-		t.Errorf("reported %v", notes)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, log := open(t, toneEntry(files, "http://bad.test", "http://good.test"))
+		s.client = served(files, func(r *http.Request, content []byte) io.ReadCloser {
+			if r.URL.Host == "bad.test" {
+				return stalledBody{bytes.NewReader(content[:10]), r.Context()}
+			}
+			return io.NopCloser(bytes.NewReader(content))
+		})
+		if err := s.Install(t.Context(), "tone-tdt"); err != nil {
+			t.Fatal(err)
+		}
+		wantInstalled(t, s, "tone-tdt")
+		if notes := log.of(Note); len(notes) == 0 || !strings.Contains(notes[0].Message, "sent nothing for 1m0s") {
+			t.Errorf("reported %v", notes)
+		}
+	})
 }
 
 func TestCancelledInstallContinues(t *testing.T) {
