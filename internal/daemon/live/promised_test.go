@@ -101,7 +101,7 @@ func TestPromisedTimes(t *testing.T) {
 func TestBreakerLive(t *testing.T) {
 	tk := newTalk(t, nil)
 	tk.clock.hold() // so that only the pauses take time
-	// The pause after a fault lasts pause.
+	// fail stops a part and checks why that is a fault and how long the recovery waits.
 	fail := func(cause protocol.Cause, pause time.Duration) {
 		t.Helper()
 		tk.w.port.Overload("the part that the test stops")
