@@ -252,7 +252,8 @@ func TestNoSampleIsLostOrDoubled(t *testing.T) {
 	}
 	tape.mu.Lock()
 	defer tape.mu.Unlock()
-	heard := *tape.said
+	// An item of the silence after an utterance, which the matcher ignored, belongs to none.
+	heard := slices.DeleteFunc(slices.Clone(*tape.said), func(pcm []int16) bool { return audio.LevelOf(pcm).RMS < -60 })
 	if len(heard) != len(names) || len(tk.agent.sent) != len(names) {
 		t.Fatalf("%d utterances and %d requests, want %d", len(heard), len(tk.agent.sent), len(names))
 	}
