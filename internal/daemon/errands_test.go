@@ -53,7 +53,7 @@ func errands(t *testing.T, adapter copilot.Adapter) (a *assistant, next func() c
 		select {
 		case e := <-posted:
 			return e
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("nothing was posted")
 			return nil
 		}

@@ -181,7 +181,7 @@ func TestQuestionOfTheAssistant(t *testing.T) {
 // until steps the conversation until so returns true.
 func (r *room) until(so func() bool) {
 	r.t.Helper()
-	for late := time.Now().Add(10 * time.Second); !so(); time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(patience); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(late) {
 			r.t.Fatal("it never came")
 		}

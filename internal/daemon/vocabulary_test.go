@@ -111,7 +111,7 @@ func TestWorkspaceNamesAreKnown(t *testing.T) {
 		s.heard(1, 99, words, 1)
 		return s.content.utterance(99) == want
 	}
-	for deadline := time.Now().Add(10 * time.Second); !known("why does parse config v two fail", "why does parseConfigV2 fail"); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !known("why does parse config v two fail", "why does parseConfigV2 fail"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the names of the folder are not known: %q", s.content.utterance(99))
 		}

@@ -138,7 +138,7 @@ func (r *room) hears(text string) {
 // left checks the effects of the commands, after waiting for the editor.
 func (r *room) left(want ...string) {
 	r.t.Helper()
-	late := time.After(2 * time.Second)
+	late := time.After(patience)
 	for {
 		r.mu.Lock()
 		got := slices.Clone(r.traces)
@@ -424,7 +424,7 @@ func TestTheUsersOwnPhrases(t *testing.T) {
 		if got != "Some of your voice commands have no effect: slower: “yes” means yes already" {
 			t.Errorf("reported %q", got)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("a conflict is not reported")
 	}
 	r.hears("easy, tiger!")

@@ -260,10 +260,10 @@ func TestChatMachineLive(t *testing.T) {
 func (tk *talk) interruptedWait(a *able) {
 	t := tk.t
 	t.Helper()
-	var attempts []time.Time
+	var attempts []time.Duration // by the conversation's clock
 	third, cancelled := make(chan struct{}), make(chan struct{})
 	a.become(func(ctx context.Context, r copilot.Request, emit func(string)) error {
-		if attempts = append(attempts, time.Now()); len(attempts) < 3 {
+		if attempts = append(attempts, tk.clock.Now()); len(attempts) < 3 {
 			return &copilot.Error{Code: "copilotUnavailable", Retryable: true}
 		}
 		close(third)
@@ -280,7 +280,7 @@ func (tk *talk) interruptedWait(a *able) {
 	tk.after("the request is cancelled", cancelled)
 	tk.endOf("turn-1", protocol.OutcomeDropped)
 	for i, least := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond} {
-		if pause := attempts[i+1].Sub(attempts[i]) * speed; pause < least {
+		if pause := attempts[i+1] - attempts[i]; pause < least {
 			t.Errorf("attempt %d came %v after the one before, want %v", i+2, pause, least)
 		}
 	}

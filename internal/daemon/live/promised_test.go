@@ -101,7 +101,7 @@ func TestPromisedTimes(t *testing.T) {
 func TestBreakerLive(t *testing.T) {
 	tk := newTalk(t, nil)
 	tk.clock.hold() // so that only the pauses take time
-	// The pause after a fault lasts pause.
+	// fail stops a part and checks why that is a fault and how long the recovery waits.
 	fail := func(cause protocol.Cause, pause time.Duration) {
 		t.Helper()
 		tk.w.port.Overload("the part that the test stops")
@@ -252,7 +252,8 @@ func TestNoSampleIsLostOrDoubled(t *testing.T) {
 	}
 	tape.mu.Lock()
 	defer tape.mu.Unlock()
-	heard := *tape.said
+	// An item of the silence after an utterance, which the matcher ignored, belongs to none.
+	heard := slices.DeleteFunc(slices.Clone(*tape.said), func(pcm []int16) bool { return audio.LevelOf(pcm).RMS < -60 })
 	if len(heard) != len(names) || len(tk.agent.sent) != len(names) {
 		t.Fatalf("%d utterances and %d requests, want %d", len(heard), len(tk.agent.sent), len(names))
 	}

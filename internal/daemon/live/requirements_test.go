@@ -240,7 +240,7 @@ func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
 	tk.clock.pass(threshold / 2)
 	tk.d.Post(csm.Suspend{Reason: csm.SuspendDiagnostics})
 	held := in(protocol.StateSuspended)
-	m.utter(voiceOf(t, sentence))
+	m.utter(voiceOf(t, sentence)[:2*audio.SampleRate])
 	m.wait(t)
 	tk.clock.pass(2 * threshold)
 	tk.d.Post(csm.Resume{Reason: csm.SuspendDiagnostics})
@@ -285,8 +285,10 @@ func TestSEC001TheLiveLogHoldsNoWords(t *testing.T) {
 	var text safeBuffer
 	log := zerolog.New(&text).Level(zerolog.TraceLevel)
 	tk := &talk{t: t, agent: &answers{send: says("It is a canary answer.")}, news: make(chan struct{}, 1)}
+	set := protocol.DefaultSettings()
+	set.Conversation.StartTimeout = patience
 	tk.d = daemon.New(daemon.Config{
-		Clock: dispatch.NewClock(speed), Started: time.Now(), Settings: protocol.DefaultSettings(), Adapter: tk.agent, Verify: true,
+		Clock: dispatch.NewClock(speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true,
 		Notify: tk.notify, Log: log,
 		World: New(Config{
 			Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },

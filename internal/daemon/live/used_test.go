@@ -35,9 +35,14 @@ func TestUsageOfEarsAndVoice(t *testing.T) {
 	tk.mouth.say(t, sentence)
 	tk.answered()
 	tk.want(protocol.StateListening)
+	uses := func() int {
+		_, n := tk.usesOf("compatible", "whisper-1")
+		return n
+	}
+	tk.uttered(1, uses)
 	heard, n := tk.usesOf("compatible", "whisper-1")
-	if n != 1 || heard.AudioIn < time.Second || heard.AudioIn > 20*time.Second {
-		t.Errorf("%d utterances of %v were heard, want 1", n, heard.AudioIn)
+	if heard.AudioIn < time.Second || heard.AudioIn > 20*time.Second {
+		t.Errorf("%d utterances of %v were heard", n, heard.AudioIn)
 	}
 	read, n := tk.usesOf("compatible", "tts-1")
 	if n != 1 || read.AudioOut < 500*time.Millisecond || read.AudioOut > 5*time.Second || read.Characters != int64(len("Here is the answer.")) {

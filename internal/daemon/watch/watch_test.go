@@ -419,20 +419,15 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// overfill sends more than the socket buffers of a watcher that does not read.
-func (h *host) overfill() {
-	for n := range 5000 {
-		h.port.Notify(protocol.NotifyQueue, protocol.Queue{Count: n})
-	}
-}
-
 // A watcher that does not read delays the end of the daemon by less than two seconds.
 //
 //test:realtime
 func TestAStuckWatcherDoesNotDelayTheEnd(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchStates, nil)
 	h.follow(protocol.WatchParams{})
-	h.overfill()
+	for n := range 5000 { // more than its socket buffers
+		h.port.Notify(protocol.NotifyQueue, protocol.Queue{Count: n})
+	}
 	begun := time.Now()
 	h.stop()
 	if took := time.Since(begun); took > 2*time.Second {
@@ -456,7 +451,9 @@ func TestEnds(t *testing.T) {
 	}
 	h.daemon.Configure(protocol.DefaultSettings())
 	c, stuck := h.follow(protocol.WatchParams{}), h.follow(protocol.WatchParams{})
-	h.overfill()
+	for n := range 5000 { // more than its socket buffers
+		h.port.Notify(protocol.NotifyQueue, protocol.Queue{Count: n})
+	}
 	card := h.card()
 	stopped := make(chan struct{})
 	go func() {
