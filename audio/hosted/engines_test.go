@@ -5,8 +5,6 @@ package hosted
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,21 +16,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/memhttp"
 )
 
 // Flite behind the endpoints is heard completely and in order, and speaks faster on
 // request.
 func TestVoiceOfAnEngine(t *testing.T) {
 	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {
-		t.Run(name, func(t *testing.T) {
+		virtually(t, name, func(t *testing.T) {
 			row, _ := provider.Of(name)
 			server := &audioapi.Server{Synthesizer: tts.Flite(), Key: canary, KeyHeader: row.KeyHeader}
-			service := httptest.NewServer(server.Handler())
-			defer service.Close()
-			transport := &http.Transport{}
-			defer transport.CloseIdleConnections()
+			service := memhttp.Serve(t, server.Handler())
 			speak, err := NewSpeaker(Config{
-				Provider: row, BaseURL: service.URL, Model: "tts-1", HTTPClient: &http.Client{Transport: transport},
+				Provider: row, BaseURL: memhttp.URL, Model: "tts-1", HTTPClient: service,
 				Credentials: func(context.Context) (realtime.Credential, error) {
 					return realtime.Credential{Value: canary, Kind: realtime.APIKey}, nil
 				},
@@ -81,17 +77,14 @@ func spoken(t *testing.T) []int16 {
 func TestEarsOfAnEngine(t *testing.T) {
 	pcm := spoken(t)
 	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {
-		t.Run(name, func(t *testing.T) {
+		virtually(t, name, func(t *testing.T) {
 			row, _ := provider.Of(name)
 			hearing, _ := row.Hears(provider.Transcriptions)
 			server := &audioapi.Server{Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Key: canary, KeyHeader: row.KeyHeader}
-			service := httptest.NewServer(server.Handler())
-			defer service.Close()
-			transport := &http.Transport{}
-			defer transport.CloseIdleConnections()
+			service := memhttp.Serve(t, server.Handler())
 			tr, err := NewTranscriber(TranscriberConfig{
 				Config: Config{
-					Provider: row, BaseURL: service.URL, Model: "whisper-1", HTTPClient: &http.Client{Transport: transport},
+					Provider: row, BaseURL: memhttp.URL, Model: "whisper-1", HTTPClient: service,
 					Credentials: func(context.Context) (realtime.Credential, error) {
 						return realtime.Credential{Value: canary, Kind: realtime.APIKey}, nil
 					},

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -24,15 +23,22 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/memhttp"
 )
 
 // canary is the user's key: it must not appear in an error or a log.
 const canary = "sk-canary-0123456789"
 
-const testPatience = 30 * time.Second
+const testPatience = time.Minute
 
-// stall is long enough for a busy machine, and short enough for the tests that wait for it.
-const stall = 1500 * time.Millisecond
+// stall is the stall timeout of the tests, in virtual time.
+const stall = 5 * time.Second
+
+// virtually runs a subtest in a synctest bubble.
+func virtually(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -115,18 +121,18 @@ func tone() []byte {
 	return b.Bytes()
 }
 
-// voice returns a voice of a service, and its log.
+// voice returns a voice of a service, and its log. It must be called in a synctest bubble,
+// so that the stall timeout takes no real time.
 func voice(t *testing.T, handler http.HandlerFunc) (*Queue, *listener, *bytes.Buffer) {
 	t.Helper()
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	service := memhttp.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client is gone
 		handler(w, r)
 	}))
 	row, _ := provider.Of(provider.OpenAI)
-	transport := &http.Transport{}
 	var log bytes.Buffer
 	speak, err := NewSpeaker(Config{
-		Provider: row, BaseURL: service.URL, Model: "tts-1", HTTPClient: &http.Client{Transport: transport}, Stall: stall,
+		Provider: row, BaseURL: memhttp.URL, Model: "tts-1", HTTPClient: service, Stall: stall,
 		Credentials: func(context.Context) (realtime.Credential, error) { return realtime.Credential{Value: canary}, nil },
 		Log:         zerolog.New(&log),
 	}, provider.Voice{Voice: "alloy"}, "")
@@ -139,9 +145,6 @@ func voice(t *testing.T, handler http.HandlerFunc) (*Queue, *listener, *bytes.Bu
 		if err := q.Close(); err != nil {
 			t.Error(err)
 		}
-		service.CloseClientConnections()
-		service.Close()
-		transport.CloseIdleConnections()
 		if strings.Contains(log.String(), canary) || strings.Contains(log.String(), "tests pass") {
 			t.Errorf("the log holds the key or the text: %s", log.String())
 		}
@@ -220,8 +223,7 @@ func misbehaviours() map[string]misbehaviour {
 // played.
 func TestServicesThatMisbehave(t *testing.T) {
 	for name, c := range misbehaviours() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		virtually(t, name, func(t *testing.T) {
 			var mu sync.Mutex
 			tries := 0
 			q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
@@ -249,65 +251,68 @@ func TestServicesThatMisbehave(t *testing.T) {
 // A service that sends endless audio neither occupies the voice forever nor exhausts
 // memory: audio that runs ahead of real time waits.
 func TestAudioWithoutEnd(t *testing.T) {
-	gone := make(chan struct{})
-	q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
-		defer close(gone)
-		w.Header().Set("Content-Type", "audio/pcm")
-		for {
-			if _, err := w.Write(tone()); err != nil || r.Context().Err() != nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		gone := make(chan struct{})
+		q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+			defer close(gone)
+			w.Header().Set("Content-Type", "audio/pcm")
+			for {
+				if _, err := w.Write(tone()); err != nil || r.Context().Err() != nil {
+					return
+				}
 			}
+		})
+		q.Speak(segment(1, 1))
+		l.want(t, "audio 1.1", "failed 1.1 protocolError")
+		if n := l.samples(id(1, 1)); n > longest(segment(1, 1)) {
+			t.Errorf("%d samples were heard", n)
+		}
+		select {
+		case <-gone:
+		case <-time.After(testPatience):
+			t.Error("the service goes on sending")
 		}
 	})
-	q.speed = 20 // 50 s of audio end soon
-	q.Speak(segment(1, 1))
-	l.want(t, "audio 1.1", "failed 1.1 protocolError")
-	if n := l.samples(id(1, 1)); n > longest(segment(1, 1)) {
-		t.Errorf("%d samples were heard", n)
-	}
-	select {
-	case <-gone:
-	case <-time.After(testPatience):
-		t.Error("the service goes on sending")
-	}
 }
 
 // An interruption closes the request immediately; nothing more of the generation is
 // played, and the next one is spoken.
 func TestCancelIsAtOnce(t *testing.T) {
-	gone := make(chan time.Time, 1)
-	q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "audio/pcm")
-		_, _ = w.Write(tone())
-		_ = http.NewResponseController(w).Flush()
-		if l := len(gone); l == 0 {
-			select {
-			case <-r.Context().Done():
-				gone <- time.Now()
-			case <-time.After(100 * time.Millisecond):
-				// the second request ends by itself
+	synctest.Test(t, func(t *testing.T) {
+		gone := make(chan time.Time, 1)
+		q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "audio/pcm")
+			_, _ = w.Write(tone())
+			_ = http.NewResponseController(w).Flush()
+			if l := len(gone); l == 0 {
+				select {
+				case <-r.Context().Done():
+					gone <- time.Now()
+				case <-time.After(100 * time.Millisecond):
+					// the second request ends by itself
+				}
 			}
+		})
+		q.Speak(segment(1, 1))
+		q.Speak(segment(1, 2))
+		l.want(t, "audio 1.1")
+		cancelled := time.Now()
+		q.CancelSpeech(1)
+		heard := l.samples(id(1, 1))
+		q.Speak(segment(1, 3)) // too late
+		q.Speak(segment(2, 1))
+		l.want(t, "audio 2.1", "ended 2.1")
+		select {
+		case at := <-gone:
+			t.Logf("the request was closed after %v", at.Sub(cancelled))
+		case <-time.After(testPatience):
+			t.Error("the request was not closed")
 		}
+		if l.samples(id(1, 1)) != heard {
+			t.Error("audio came after the interruption")
+		}
+		l.none(t)
 	})
-	q.Speak(segment(1, 1))
-	q.Speak(segment(1, 2))
-	l.want(t, "audio 1.1")
-	cancelled := time.Now()
-	q.CancelSpeech(1)
-	heard := l.samples(id(1, 1))
-	q.Speak(segment(1, 3)) // too late
-	q.Speak(segment(2, 1))
-	l.want(t, "audio 2.1", "ended 2.1")
-	select {
-	case at := <-gone:
-		t.Logf("the request was closed after %v", at.Sub(cancelled))
-	case <-time.After(testPatience):
-		t.Error("the request was not closed")
-	}
-	if l.samples(id(1, 1)) != heard {
-		t.Error("audio came after the interruption")
-	}
-	l.none(t)
 }
 
 // Audio is delivered at most lead ahead of real time, and an interruption ends the
@@ -361,7 +366,7 @@ func TestPositionsAreThoseOfTheAudio(t *testing.T) {
 		"WAV":                      {"audio/wav", wav, audio.SampleRate / 10},
 		"WAV that is called bytes": {"application/octet-stream", wav, audio.SampleRate / 10},
 	} {
-		t.Run(name, func(t *testing.T) {
+		virtually(t, name, func(t *testing.T) {
 			q, l, _ := voice(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.media)
 				body := append(bytes.Clone(c.head), tone()...)

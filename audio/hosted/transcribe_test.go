@@ -9,11 +9,11 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -21,19 +21,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/memhttp"
 )
 
-// ears returns a recogniser backed by a service.
+// ears returns a recogniser backed by a service. It must be called in a synctest bubble.
 func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig)) (*Transcriber, stt.Recognizer) {
 	t.Helper()
-	service := httptest.NewServer(handler)
+	service := memhttp.Serve(t, handler)
 	row, _ := provider.Of(provider.OpenAI)
 	hearing, _ := row.Hears(provider.Transcriptions)
-	transport := &http.Transport{}
 	var log bytes.Buffer
 	cfg := TranscriberConfig{
 		Config: Config{
-			Provider: row, BaseURL: service.URL, Model: "whisper-1", HTTPClient: &http.Client{Transport: transport}, Stall: stall,
+			Provider: row, BaseURL: memhttp.URL, Model: "whisper-1", HTTPClient: service, Stall: stall,
 			Credentials: func(context.Context) (realtime.Credential, error) { return realtime.Credential{Value: canary}, nil },
 			Log:         zerolog.New(&log),
 		},
@@ -54,9 +54,6 @@ func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-		service.CloseClientConnections()
-		service.Close()
-		transport.CloseIdleConnections()
 		if strings.Contains(log.String(), canary) || strings.Contains(log.String(), "tests pass") {
 			t.Errorf("the log holds the key or what was said: %s", log.String())
 		}
@@ -116,7 +113,7 @@ func TestAnswersOfTranscription(t *testing.T) {
 		"streamed by vLLM": {events(`{"object":"transcription.chunk","choices":[{"delta":{"content":" All"}}]}`,
 			`{"object":"transcription.chunk","choices":[{"delta":{"content":" tests"}}]}`, `[DONE]`), "All tests", 0, []string{" All", " All tests"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		virtually(t, name, func(t *testing.T) {
 			_, r := ears(t, c.handler, nil)
 			got, partials, err := hear(t, r)
 			if err != nil || got.Text != c.text || math.Abs(got.Confidence-c.confidence) > 1e-9 || !slices.Equal(partials, c.partials) {
@@ -161,8 +158,7 @@ func TestTranscriptionsThatMisbehave(t *testing.T) {
 			<-r.Context().Done()
 		}, realtime.CodeSpeechTimeout, 3},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		virtually(t, name, func(t *testing.T) {
 			var tries atomic.Int32
 			_, r := ears(t, func(w http.ResponseWriter, q *http.Request) { tries.Add(1); c.handler(w, q) }, nil)
 			result, _, err := hear(t, r)
@@ -180,47 +176,51 @@ func TestTranscriptionsThatMisbehave(t *testing.T) {
 // The request matches the reference: the audio as WAV, the model, the language and the
 // vocabulary.
 func TestFormOfTranscription(t *testing.T) {
-	var fields map[string][]string
-	var file []byte
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		f, head, err := r.FormFile("file")
-		if err != nil || head.Header.Get("Content-Type") != "audio/wav" {
-			t.Errorf("%v %v", err, head)
-			return
+	synctest.Test(t, func(t *testing.T) {
+		var fields map[string][]string
+		var file []byte
+		handler := func(w http.ResponseWriter, r *http.Request) {
+			f, head, err := r.FormFile("file")
+			if err != nil || head.Header.Get("Content-Type") != "audio/wav" {
+				t.Errorf("%v %v", err, head)
+				return
+			}
+			file, _ = io.ReadAll(f)
+			fields = r.MultipartForm.Value
+			_ = json.NewEncoder(w).Encode(map[string]string{"text": "yes"})
+			w.Header().Set("Content-Type", "application/json")
 		}
-		file, _ = io.ReadAll(f)
-		fields = r.MultipartForm.Value
-		_ = json.NewEncoder(w).Encode(map[string]string{"text": "yes"})
-		w.Header().Set("Content-Type", "application/json")
-	}
-	_, r := ears(t, handler, func(c *TranscriberConfig) { c.Hearing.Streams = false })
-	if _, _, err := hear(t, r); err == nil { // the response has no usable content type
-		t.Error("text/plain is taken for JSON")
-	}
-	want := map[string]string{"model": "whisper-1", "response_format": "json", "language": "en", "prompt": "gopls, kubectl", "include[]": "logprobs"}
-	for name, v := range want {
-		if !slices.Equal(fields[name], []string{v}) {
-			t.Errorf("%s is %q, want %q", name, fields[name], v)
+		_, r := ears(t, handler, func(c *TranscriberConfig) { c.Hearing.Streams = false })
+		if _, _, err := hear(t, r); err == nil { // the response has no usable content type
+			t.Error("text/plain is taken for JSON")
 		}
-	}
-	if len(fields) != len(want) || len(file) != 44+2*3*stt.SampleRate/10 || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " {
-		t.Errorf("%v, %d bytes", fields, len(file))
-	}
+		want := map[string]string{"model": "whisper-1", "response_format": "json", "language": "en", "prompt": "gopls, kubectl", "include[]": "logprobs"}
+		for name, v := range want {
+			if !slices.Equal(fields[name], []string{v}) {
+				t.Errorf("%s is %q, want %q", name, fields[name], v)
+			}
+		}
+		if len(fields) != len(want) || len(file) != 44+2*3*stt.SampleRate/10 || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " {
+			t.Errorf("%v, %d bytes", fields, len(file))
+		}
+	})
 }
 
 // If the service fails, the other engine recognises the whole utterance and the failure
 // is reported. This does not apply to a cancelled utterance.
 func TestAnotherEngineRecognisesWhatAServiceFailsAt(t *testing.T) {
-	var other engine
-	var told []error
-	_, r := ears(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, func(c *TranscriberConfig) {
-		c.Instead = func() (stt.Recognizer, error) { return &other, nil }
-		c.Report = func(err error) { told = append(told, err) }
+	synctest.Test(t, func(t *testing.T) {
+		var other engine
+		var told []error
+		_, r := ears(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, func(c *TranscriberConfig) {
+			c.Instead = func() (stt.Recognizer, error) { return &other, nil }
+			c.Report = func(err error) { told = append(told, err) }
+		})
+		result, _, err := hear(t, r)
+		if err != nil || result.Text != "by another" || other.samples != 3*stt.SampleRate/10 || !other.closed || len(told) != 1 {
+			t.Errorf("%+v %v: the other engine heard %d samples, told %v", result, err, other.samples, told)
+		}
 	})
-	result, _, err := hear(t, r)
-	if err != nil || result.Text != "by another" || other.samples != 3*stt.SampleRate/10 || !other.closed || len(told) != 1 {
-		t.Errorf("%+v %v: the other engine heard %d samples, told %v", result, err, other.samples, told)
-	}
 }
 
 type engine struct {
@@ -237,64 +237,68 @@ func (e *engine) Close() error                { e.closed = true; return nil }
 // Cancel closes the request immediately, and no other engine is used. The next
 // utterance is recognised.
 func TestCancelOfTranscription(t *testing.T) {
-	asked := make(chan struct{}, 1)
-	var n atomic.Int32
-	tr, r := ears(t, func(w http.ResponseWriter, q *http.Request) {
-		_, _ = io.Copy(io.Discard, q.Body)
-		if n.Add(1) == 1 {
-			asked <- struct{}{}
-			<-q.Context().Done()
-			return
+	synctest.Test(t, func(t *testing.T) {
+		asked := make(chan struct{}, 1)
+		var n atomic.Int32
+		tr, r := ears(t, func(w http.ResponseWriter, q *http.Request) {
+			_, _ = io.Copy(io.Discard, q.Body)
+			if n.Add(1) == 1 {
+				asked <- struct{}{}
+				<-q.Context().Done()
+				return
+			}
+			answer("application/json", `{"text":"again"}`)(w, q)
+		}, func(c *TranscriberConfig) {
+			c.Stall = time.Minute
+			c.Instead = func() (stt.Recognizer, error) { t.Error("another engine is asked"); return nil, errors.New("no") }
+		})
+		go func() { <-asked; tr.Cancel() }()
+		begin := time.Now()
+		if _, _, err := hear(t, r); !errors.Is(err, context.Canceled) || time.Since(begin) > 5*time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		answer("application/json", `{"text":"again"}`)(w, q)
-	}, func(c *TranscriberConfig) {
-		c.Stall = time.Minute
-		c.Instead = func() (stt.Recognizer, error) { t.Error("another engine is asked"); return nil, errors.New("no") }
+		if result, _, err := hear(t, r); err != nil || result.Text != "again" {
+			t.Errorf("%+v %v", result, err)
+		}
 	})
-	go func() { <-asked; tr.Cancel() }()
-	begin := time.Now()
-	if _, _, err := hear(t, r); !errors.Is(err, context.Canceled) || time.Since(begin) > 5*time.Second {
-		t.Errorf("%v after %v", err, time.Since(begin))
-	}
-	if result, _, err := hear(t, r); err != nil || result.Text != "again" {
-		t.Errorf("%+v %v", result, err)
-	}
 }
 
 // The audio is discarded with the utterance, and misuse is an error.
 func TestUtterancesOfARecogniser(t *testing.T) {
-	_, r := ears(t, answer("application/json", `{"text":"yes"}`), nil)
-	if _, err := r.Finish(); !errors.Is(err, stt.ErrNoUtterance) {
-		t.Error(err)
-	}
-	if err := r.Write([]int16{1}); !errors.Is(err, stt.ErrNoUtterance) {
-		t.Error(err)
-	}
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if result, err := r.Finish(); err != nil || result.Text != "" { // nothing was heard, so nothing is requested
-		t.Errorf("%+v %v", result, err)
-	}
-	_ = r.Start()
-	pcm := bytes.Repeat([]byte{1}, stt.SampleRate)
-	for range 3 * maxUtterance / stt.SampleRate {
-		if err := r.Write(make([]int16, len(pcm))); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		_, r := ears(t, answer("application/json", `{"text":"yes"}`), nil)
+		if _, err := r.Finish(); !errors.Is(err, stt.ErrNoUtterance) {
+			t.Error(err)
+		}
+		if err := r.Write([]int16{1}); !errors.Is(err, stt.ErrNoUtterance) {
+			t.Error(err)
+		}
+		if err := r.Start(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	kept := r.(*recognizer).pcm
-	kept[0] = 7
-	if len(kept) != maxUtterance || r.Partial() != "" {
-		t.Errorf("%d samples are kept", len(kept))
-	}
-	if _, err := r.Finish(); err != nil || kept[0] != 0 {
-		t.Errorf("%v; the audio is kept: %v", err, kept[0] != 0)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := r.Start(); !errors.Is(err, stt.ErrClosed) {
-		t.Error(err)
-	}
+		if result, err := r.Finish(); err != nil || result.Text != "" { // nothing was heard, so nothing is requested
+			t.Errorf("%+v %v", result, err)
+		}
+		_ = r.Start()
+		pcm := bytes.Repeat([]byte{1}, stt.SampleRate)
+		for range 3 * maxUtterance / stt.SampleRate {
+			if err := r.Write(make([]int16, len(pcm))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept := r.(*recognizer).pcm
+		kept[0] = 7
+		if len(kept) != maxUtterance || r.Partial() != "" {
+			t.Errorf("%d samples are kept", len(kept))
+		}
+		if _, err := r.Finish(); err != nil || kept[0] != 0 {
+			t.Errorf("%v; the audio is kept: %v", err, kept[0] != 0)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := r.Start(); !errors.Is(err, stt.ErrClosed) {
+			t.Error(err)
+		}
+	})
 }
