@@ -117,7 +117,9 @@ type Config struct {
 	Networks *Networks
 	// WrapPacketConn wraps the media socket, to inject faults in tests.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
-	Log            zerolog.Logger
+	// mediaLimit replaces the constant, for tests on a slow machine.
+	mediaLimit time.Duration
+	Log        zerolog.Logger
 	// Used, if set, receives the usage that the service reports. It is called on the
 	// Handler's goroutine, before the event that the usage belongs to.
 	Used func(Usage)

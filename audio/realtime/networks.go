@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"slices"
@@ -119,7 +120,7 @@ func (s *signaller) patience(ctx context.Context) (context.Context, context.Canc
 	if !s.another {
 		return context.WithCancel(ctx)
 	}
-	limit := mediaLimit
+	limit := cmp.Or(s.cfg.mediaLimit, mediaLimit)
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(deadline)/2)
 	}

@@ -42,7 +42,8 @@ func TestAnOutageLosesNothingThatIsSaid(t *testing.T) {
 			t.Fatalf("packet %d came in the place of %d", p.SequenceNumber, seq)
 		}
 	}
-	if s := c.Stats(); s.PacketsResent < 90 || s.PacketsResent > packets {
+	waitFor(t, "the packets of 2 s to be counted as sent again", func() bool { return c.Stats().PacketsResent >= 90 })
+	if s := c.Stats(); s.PacketsResent > packets {
 		t.Errorf("%d packets were sent again, want those of 2 s", s.PacketsResent)
 	}
 	r.none(t)

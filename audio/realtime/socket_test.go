@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -142,7 +143,7 @@ func TestFallsBackToTheWebSocket(t *testing.T) {
 	f := newFakeService(t)
 	f.sockets = true
 	cfg := f.config(OpenAI)
-	cfg.WrapPacketConn, cfg.ConnectTimeout, cfg.Networks = withoutUDP, 4*time.Second, &Networks{}
+	cfg.WrapPacketConn, cfg.mediaLimit, cfg.Networks = withoutUDP, 2*time.Second, &Networks{}
 	paths := func() (all string) {
 		for _, r := range f.seen() {
 			all += strings.TrimPrefix(r.path, "/v1/realtime") + " "
@@ -159,7 +160,7 @@ func TestFallsBackToTheWebSocket(t *testing.T) {
 	if s := second.Stats(); s.Path != PathWebSocket || paths()[before:] != " " {
 		t.Errorf("the second call goes over %q by %s", s.Path, paths()[before:])
 	}
-	cfg.WrapPacketConn = nil // the network has changed
+	cfg.WrapPacketConn, cfg.mediaLimit = nil, patience // the network has changed
 	clear(cfg.Networks.blocked)
 	third, _ := connect(t, f, cfg)
 	if s := third.Stats(); s.Path != PathUDP || s.Fallback {
@@ -291,17 +292,19 @@ func TestHostileSocket(t *testing.T) {
 
 // The client gives up on a service that silently disappears, and knows up to which
 // position it has certainly received the user's audio.
-func TestSilentSocket(t *testing.T) {
-	t.Parallel()
-	f := newFakeService(t)
-	f.sockets = true
+func TestSilentSocket(t *testing.T) { synctest.Test(t, isDeclaredSilent) }
+
+func isDeclaredSilent(t *testing.T) {
+	f := newVirtualService(t)
 	var conn *deafConn
 	cfg := overSocket(f.config(OpenAI))
-	cfg.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	tr := cfg.HTTPClient.Transport.(*http.Transport)
+	dial := tr.DialContext
+	tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
 		conn = &deafConn{Conn: c, deaf: make(chan struct{}), closed: make(chan struct{})}
 		return conn, err
-	}}}
+	}
 	c, r := connect(t, f, cfg)
 	go func() { // the service reads everything
 		for {
