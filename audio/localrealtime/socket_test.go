@@ -235,35 +235,6 @@ func TestSocketManualTurn(t *testing.T) {
 	}
 }
 
-// Audio that arrives faster than the recogniser can process makes the client wait.
-//
-//test:long
-func TestSocketAudioWaitsForTheRecogniser(t *testing.T) {
-	h := start(t, answering(echo))
-	h.engines.slow = make(chan struct{})
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() {
-		for {
-			select {
-			case h.engines.slow <- struct{}{}:
-			case <-stop:
-				return
-			}
-			time.Sleep(100 * time.Microsecond)
-		}
-	}()
-	p := h.socket(t)
-	p.sendJSON(`{"type":"session.update","session":{"audio":{"input":{"transcription":{},"turn_detection":null}}}}`)
-	p.next("session.updated")
-	p.appendAudio(tone(90_000, listenRate))
-	p.sendJSON(`{"type":"input_audio_buffer.commit"}`)
-	all := p.until("conversation.item.input_audio_transcription.completed")
-	if last := all[len(all)-1]; last.Transcript == "" {
-		t.Errorf("nothing was heard")
-	}
-}
-
 // A typed text is answered on request, one request at a time.
 func TestSocketText(t *testing.T) {
 	h := start(t, answering(echo))
