@@ -17,6 +17,9 @@ func TestSessionLimitIsAnnouncedAndEnforced(t *testing.T) {
 		v := newVirtualCall(t, func(c *Config) { c.SessionLimit = limit })
 		<-v.call.done
 		synctest.Wait()
+		if n := len(v.events); n != 2 {
+			t.Fatalf("%d events came, want the first and the error", n)
+		}
 		if e := <-v.events; e.Type != "session.created" || e.Session.ExpiresAt != began.Add(limit).Unix() {
 			t.Errorf("the session begins with %+v", e)
 		}
