@@ -5,34 +5,28 @@ package localrealtime
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // A session announces when it ends, and then ends with the error of the public API.
 func TestSessionLimitIsAnnouncedAndEnforced(t *testing.T) {
-	const limit = 1500 * time.Millisecond
-	began := time.Now()
-	h := start(t, func(c *Config) { c.SessionLimit = limit })
-	p := h.call(t, transcribing())
-	p.sendJSON(`{"type":"session.update","session":{"type":"realtime"}}`)
-	at := p.next("session.updated").Session.ExpiresAt
-	if from, to := began.Add(limit-time.Second).Unix(), time.Now().Add(limit).Unix(); at < from || at > to {
-		t.Errorf("the session expires at %d, want between %d and %d", at, from, to)
-	}
-	closed := make(chan struct{})
-	p.dc.OnClose(func() { close(closed) })
-	e := p.next("error").Error
-	if e.Code != "session_expired" || !strings.Contains(e.Message, "maximum duration of 1.5s") {
-		t.Errorf("the session ends with %+v", e)
-	}
-	select {
-	case <-closed:
-	case <-time.After(patience):
-		t.Fatal("the session was not closed")
-	}
-	if lived := time.Since(began); lived < limit {
-		t.Errorf("the session was closed after %v", lived)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 10 * time.Minute
+		began := time.Now()
+		v := newVirtualCall(t, func(c *Config) { c.SessionLimit = limit })
+		<-v.call.done
+		synctest.Wait()
+		if n := len(v.events); n != 2 {
+			t.Fatalf("%d events came, want the first and the error", n)
+		}
+		if e := <-v.events; e.Type != "session.created" || e.Session.ExpiresAt != began.Add(limit).Unix() {
+			t.Errorf("the session begins with %+v", e)
+		}
+		if e := <-v.events; e.Error.Code != "session_expired" || !e.at.Equal(began.Add(limit)) || !strings.Contains(e.Error.Message, "maximum duration of 10m0s") {
+			t.Errorf("after %v there came %+v", e.at.Sub(began), e.Error)
+		}
+	})
 }
 
 // By default the server has the limit of the public API.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
 // goldenLive has one event of each Live API form that the server sends.
@@ -161,8 +163,10 @@ func TestLiveAnswersEachEventOfTheClient(t *testing.T) {
 
 // A session that reaches its limit is closed with the reason.
 func TestLiveSessionExpires(t *testing.T) {
-	h := start(t, func(c *Config) { c.SessionLimit = 2 * time.Second })
+	h := start(t)
 	p := h.live(t)
+	c := h.callOf(p)
+	c.post(func() { c.take(machine.Event{Kind: machine.Expired}, news{why: sessionExpired(time.Hour)}) })
 	if e := p.next("session.closed"); e.Reason != "expired" {
 		t.Errorf("%+v", e)
 	}

@@ -47,7 +47,9 @@ func TestAnswerIsSpoken(t *testing.T) {
 		if k.Marker != (i == 0) {
 			t.Errorf("packet %d: marker %v", i, k.Marker)
 		}
-		if i > 0 && (k.SequenceNumber != packets[i-1].SequenceNumber+1 || k.Timestamp != packets[i-1].Timestamp+opus.PacketSamples) {
+		// On a busy machine, synthesis may leave a gap. Without one, the audio is contiguous
+		// (TestAnswersAreContiguous).
+		if i > 0 && (k.SequenceNumber != packets[i-1].SequenceNumber+1 || k.Timestamp-packets[i-1].Timestamp < opus.PacketSamples || k.Timestamp-packets[i-1].Timestamp >= 1<<31) {
 			t.Errorf("packet %d does not follow: %v after %v", i, k.Header, packets[i-1].Header)
 		}
 	}
@@ -90,8 +92,9 @@ func TestAnswersQueue(t *testing.T) {
 			t.Errorf("packet %d: marker %v", i, k.Marker)
 		}
 	}
+	// On a busy machine the pause is longer. TestAnswersAreContiguous has its length.
 	gap := packets[9].Timestamp - packets[8].Timestamp
-	if packets[9].SequenceNumber != packets[8].SequenceNumber+1 || gap < 2*opus.PacketSamples || gap > rtpRate {
+	if packets[9].SequenceNumber != packets[8].SequenceNumber+1 || gap < 2*opus.PacketSamples || gap >= 1<<31 {
 		t.Errorf("second response does not follow the first: gap %d", gap)
 	}
 }

@@ -25,14 +25,16 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/memhttp"
 )
 
 // fakeService is a scripted realtime service with real HTTP, real WebRTC, and the
 // replies that a test needs. It is used for faults and for the client's own contract;
 // other tests use the embedded server.
 type fakeService struct {
-	t   *testing.T
-	srv *httptest.Server
+	t      *testing.T
+	url    string
+	client *http.Client
 
 	// http replies to a request itself and returns true, to break the signalling.
 	http func(w http.ResponseWriter, r *http.Request, body []byte) bool
@@ -78,15 +80,35 @@ const fakeKey = "ek_ephemeral_canary"
 
 func newFakeService(t *testing.T) *fakeService {
 	t.Helper()
+	return newService(t, false)
+}
+
+// newVirtualService returns a service in a synctest bubble, where media is not available.
+func newVirtualService(t *testing.T) *fakeService {
+	t.Helper()
+	f := newService(t, true)
+	f.sockets = true
+	return f
+}
+
+func newService(t *testing.T, virtual bool) *fakeService {
+	t.Helper()
 	f := &fakeService{t: t, events: make(chan map[string]any, 64), session: make(chan map[string]any, 4),
 		rtp: make(chan *rtp.Packet, 1024), channel: make(chan *webrtc.DataChannel, 1), socket: make(chan *websocket.Conn, 4)}
 	var err error
 	if f.enc, err = opus.NewEncoder(opus.Config{FEC: true}); err != nil {
 		t.Skip(err)
 	}
-	f.srv = httptest.NewServer(http.HandlerFunc(f.serve))
+	var closeServer func()
+	if virtual {
+		f.url, f.client, closeServer = memhttp.URL, memhttp.Serve(t, http.HandlerFunc(f.serve)), func() {}
+	} else {
+		srv, tr := httptest.NewServer(http.HandlerFunc(f.serve)), &http.Transport{}
+		f.closers = append(f.closers, tr.CloseIdleConnections)
+		f.url, f.client, closeServer = srv.URL, &http.Client{Transport: tr}, srv.Close
+	}
 	t.Cleanup(func() {
-		f.srv.Close() // no handler can create another peer afterwards; those of a WebSocket may still run
+		closeServer() // no handler can create another peer afterwards; those of a WebSocket may still run
 		f.mu.Lock()
 		closers := slices.Clone(f.closers)
 		f.mu.Unlock()
@@ -298,11 +320,9 @@ func (f *fakeService) seen() []fakeRequest {
 }
 
 func (f *fakeService) config(d Dialect) Config {
-	tr := &http.Transport{}
-	f.closers = append(f.closers, tr.CloseIdleConnections)
 	return Config{
-		Dialect: d, BaseURL: f.srv.URL, Model: "gpt-realtime", Loopback: true, Log: zerolog.Nop(),
-		HTTPClient:         &http.Client{Transport: tr},
+		Dialect: d, BaseURL: f.url, Model: "gpt-realtime", Loopback: true, Log: zerolog.Nop(),
+		HTTPClient:         f.client,
 		ConnectTimeout:     2 * patience,
 		mediaLimit:         patience,
 		TranscriptionModel: map[Dialect]string{Azure: "our-transcriber"}[d],

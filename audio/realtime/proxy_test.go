@@ -109,7 +109,7 @@ func TestMediaOverARelay(t *testing.T) {
 			cfg := f.config(OpenAI)
 			cfg.WrapPacketConn = withoutUDP
 			cfg.TURN = TURN{URLs: []string{server}, Username: "user", Password: Credential{Value: canary}}
-			via := newHTTPProxy(t, f.srv.URL)
+			via := newHTTPProxy(t, f.url)
 			if proxied {
 				u, _ := url.Parse(via.URL)
 				cfg.Proxy = func(*url.URL) (*url.URL, error) { return u, nil }
@@ -141,7 +141,7 @@ func TestMediaOverARelay(t *testing.T) {
 func TestSignallingThroughAProxy(t *testing.T) {
 	f := newFakeService(t)
 	cfg := f.config(LocalAI)
-	via := newHTTPProxy(t, f.srv.URL)
+	via := newHTTPProxy(t, f.url)
 	u, _ := url.Parse(via.URL)
 	cfg.BaseURL, cfg.HTTPClient = "http://speech.example", &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(u)}}
 	c, _ := connect(t, f, cfg)

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -291,17 +292,19 @@ func TestHostileSocket(t *testing.T) {
 
 // The client gives up on a service that silently disappears, and knows up to which
 // position it has certainly received the user's audio.
-func TestSilentSocket(t *testing.T) {
-	t.Parallel()
-	f := newFakeService(t)
-	f.sockets = true
+func TestSilentSocket(t *testing.T) { synctest.Test(t, isDeclaredSilent) }
+
+func isDeclaredSilent(t *testing.T) {
+	f := newVirtualService(t)
 	var conn *deafConn
 	cfg := overSocket(f.config(OpenAI))
-	cfg.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	tr := cfg.HTTPClient.Transport.(*http.Transport)
+	dial := tr.DialContext
+	tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
 		conn = &deafConn{Conn: c, deaf: make(chan struct{}), closed: make(chan struct{})}
 		return conn, err
-	}}}
+	}
 	c, r := connect(t, f, cfg)
 	go func() { // the service reads everything
 		for {

@@ -70,7 +70,7 @@ func TestCloseEndsEveryProcessOfTheAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pid := range []int{parent, child} {
-		for end := time.Now().Add(5 * time.Second); runs(pid) && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); runs(pid) && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if runs(pid) {

@@ -153,6 +153,22 @@ func TestMalformedToolCalls(t *testing.T) {
 	}
 }
 
+// An answer of more than 4 MiB fails, and at most that much of it comes through.
+func TestTooLong(t *testing.T) {
+	big := strings.Repeat("x", 1<<20)
+	c := newClient(func(c *client, _ string) (string, error) {
+		for seq := range 5 {
+			_ = c.adapter.HandleDelta(fmt.Appendf(nil, `{"requestId":"r1","seq":%d,"text":"%s"}`, seq, big))
+		}
+		return `{"status":"completed"}`, nil
+	})
+	bytes := 0
+	wantError(t, c.adapter.Send(t.Context(), request, func(text string) { bytes += len(text) }), "copilotFailed", false)
+	if bytes > 4<<20 {
+		t.Errorf("%d bytes came through", bytes)
+	}
+}
+
 // A round accepts at most 64 tool calls, and an answer at most 4 MiB of text and input in
 // total.
 func TestCallsAreBounded(t *testing.T) {

@@ -200,7 +200,7 @@ func TestCancelledCallIsAwaited(t *testing.T) {
 	}()
 	select {
 	case <-w.cancelled:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the client was not told")
 	}
 	close(release)

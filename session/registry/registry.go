@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -34,6 +35,8 @@ type Options struct {
 	Daemon string
 	// Now returns the time used to reset and prune sessions; nil is time.Now.
 	Now func() time.Time
+
+	busy time.Duration // how long to wait for another daemon; if zero, BusyTimeout
 }
 
 // NewID returns a new daemon id.
@@ -67,10 +70,11 @@ func Open(ctx context.Context, opt Options) (*Registry, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
+	opt.busy = cmp.Or(opt.busy, BusyTimeout)
 	r := &Registry{opt: opt}
 	if opt.Path == "" {
 		var err error
-		if r.db, err = connect(ctx, ":memory:"); err != nil {
+		if r.db, err = connect(ctx, ":memory:", r.opt.busy); err != nil {
 			return nil, err
 		}
 		return r, r.start(ctx)
@@ -89,12 +93,12 @@ func Open(ctx context.Context, opt Options) (*Registry, error) {
 
 // openFile opens the file under a lock, so that only one daemon sets it aside.
 func (r *Registry) openFile(ctx context.Context) error {
-	gate, err := lockFile(ctx, filepath.Join(r.running(), "open.lock"))
+	gate, err := lockFile(ctx, filepath.Join(r.running(), "open.lock"), r.opt.busy)
 	if err != nil {
 		return err
 	}
 	defer gate.Close()
-	if r.db, err = connect(ctx, r.opt.Path); err == nil || !damaged(err) {
+	if r.db, err = connect(ctx, r.opt.Path, r.opt.busy); err == nil || !damaged(err) {
 		return err
 	}
 	r.damage = r.opt.Path + ".damaged-" + r.opt.Now().UTC().Format("20060102-150405.000")
@@ -103,14 +107,14 @@ func (r *Registry) openFile(ctx context.Context) error {
 			return fmt.Errorf("set the damaged record aside: %w; move %s yourself", err, r.opt.Path)
 		}
 	}
-	r.db, err = connect(ctx, r.opt.Path)
+	r.db, err = connect(ctx, r.opt.Path, r.opt.busy)
 	return err
 }
 
 // connect opens a database, checks it and migrates its schema.
-func connect(ctx context.Context, path string) (*sql.DB, error) {
+func connect(ctx context.Context, path string, busy time.Duration) (*sql.DB, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()), "journal_mode(wal)", "synchronous(normal)",
+		fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds()), "journal_mode(wal)", "synchronous(normal)",
 		"foreign_keys(1)", "secure_delete(1)",
 	}}
 	if path != ":memory:" {
@@ -266,13 +270,13 @@ func (r *Registry) runs(daemon string) bool {
 	return err != nil || !ok
 }
 
-// lockFile waits for a file lock.
-func lockFile(ctx context.Context, path string) (*os.File, error) {
+// lockFile waits for a file lock, at most for busy.
+func lockFile(ctx context.Context, path string, busy time.Duration) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the record: %w", err)
 	}
-	for late := time.Now().Add(BusyTimeout); ; {
+	for late := time.Now().Add(busy); ; {
 		ok, err := filelock.Try(f)
 		switch {
 		case ok:
