@@ -49,10 +49,7 @@ func (a afterLoads) Run() int {
 
 // Tests of the whole loop use the real engines, codec and connection. speed keeps them
 // short; the engines keep up with it on a slow machine.
-const (
-	speed    = 2
-	patience = 60 * time.Second
-)
+const speed = 2
 
 func engines() (localrealtime.Config, error) {
 	return localrealtime.Config{

@@ -32,6 +32,9 @@ func deaf(t *testing.T) (v *voice, posted chan csm.Event) {
 	return v, posted
 }
 
+// patience is the limit of a wait for an event that must come.
+const patience = 60 * time.Second
+
 // next returns the next event of a kind.
 func next(t *testing.T, posted <-chan csm.Event, kind csm.Kind) csm.Event {
 	t.Helper()
