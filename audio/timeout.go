@@ -51,7 +51,7 @@ func (t *Timeout) Expired() bool {
 	return false
 }
 
-// Extend raises the limit. It must not be called after Expired has returned true.
+// Extend raises the limit. After Expired has returned true, the caller calls it again.
 func (t *Timeout) Extend(d time.Duration) { t.left += d }
 
 // Stop ends the measurement.

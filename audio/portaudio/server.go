@@ -33,6 +33,14 @@ const (
 	laterAnswer = 250 * time.Millisecond
 )
 
+// answerTime returns the time for a later answer.
+func answerTime() time.Duration {
+	if overloaded() {
+		return firstAnswer
+	}
+	return laterAnswer
+}
+
 // soundServer is a connection to PulseAudio, or to PipeWire, which speaks the same
 // protocol. It lists the devices and shows whether the server is alive; it carries no
 // audio. The protocol is version 12 of PulseAudio's native-common.h and tagstruct.h,

@@ -71,7 +71,7 @@ var defaultTuning = tuning{latency: 15 * time.Millisecond, buffer: audio.FrameTi
 func openStream(ctx context.Context, id string, dir direction, t tuning, atServer bool) (*stream, error) {
 	answer := firstAnswer
 	if atServer {
-		answer = laterAnswer
+		answer = answerTime()
 	}
 	server, err := dialServer(ctx, answer)
 	if err != nil && (atServer || !errors.Is(err, errNoServer)) {
@@ -248,7 +248,7 @@ func (s *stream) close() {
 // abandons it and the stream.
 func (s *stream) start(ctx context.Context) error {
 	if s.server != nil {
-		ctx, cancel := audio.WithTimeout(ctx, laterAnswer)
+		ctx, cancel := audio.WithTimeout(ctx, answerTime())
 		defer cancel()
 		devices, err := s.server.devices(ctx)
 		if err == nil {
@@ -337,6 +337,7 @@ func (s *stream) watchdog() *watchdog {
 	w := &watchdog{
 		callbacks: s.callbacks.Load,
 		rested:    func() (int64, bool) { return int64(C.av_frames(C.int(s.slot))), s.resting.Load() },
+		overload:  overloaded,
 		starting:  s.callbacks.Load() + int64(settled+s.reported/audio.FrameTime),
 	}
 	if server := s.server; server != nil {

@@ -15,7 +15,8 @@ const (
 	stallTime = 450 * time.Millisecond
 	// suspectTime is when the device's sound server is probed; it has the rest of
 	// stallTime to answer. If it answers, the device is only busy, for example because
-	// the server is switching devices, and has patience in total.
+	// the server is switching devices, and has patience in total. So has a server on an
+	// overloaded machine.
 	suspectTime = 250 * time.Millisecond
 	patience    = 1500 * time.Millisecond
 	// startTime applies while the device starts: a sound server first fills its buffer,
@@ -30,6 +31,7 @@ type watchdog struct {
 	callbacks func() int64                // made so far
 	rested    func() (n int64, rest bool) // frames started, also at rest; whether the device rests
 	probe     func(context.Context) error // asks the sound server for an answer; nil without one
+	overload  func() bool                 // whether the machine is overloaded
 	starting  int64                       // callback count at which the device has started
 
 	timeout audio.Timeout
@@ -38,6 +40,7 @@ type watchdog struct {
 	probing context.CancelFunc
 	answer  chan error // the server's answer while it is probed, else nil
 	silent  bool       // it has not answered
+	late    bool       // it may be late
 }
 
 // start begins to watch a device that starts.
@@ -70,6 +73,11 @@ func (w *watchdog) step() error {
 	default:
 	}
 	expired := w.timeout.Expired()
+	if expired && w.silent && !w.late && w.overload() {
+		w.late = true
+		w.timeout.Extend(patience - stallTime)
+		expired = w.timeout.Expired()
+	}
 	switch starting := w.callbacks() <= w.starting; {
 	case w.callbacks() != w.seen && !starting: // Run is late
 		w.reset()
@@ -95,7 +103,7 @@ func (w *watchdog) ask() {
 // answered handles the server's answer. It returns an error if the device is lost.
 func (w *watchdog) answered(err error) error {
 	w.answer, w.silent = nil, false
-	if err == nil {
+	if err == nil && !w.late {
 		w.timeout.Extend(patience - stallTime)
 	}
 	return err
@@ -105,7 +113,7 @@ func (w *watchdog) stopProbe() {
 	if w.probing != nil {
 		w.probing()
 	}
-	w.probing, w.answer, w.silent = nil, nil, false
+	w.probing, w.answer, w.silent, w.late = nil, nil, false, false
 }
 
 func (w *watchdog) stop() {

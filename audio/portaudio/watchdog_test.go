@@ -16,6 +16,8 @@ type watched struct {
 	made  int64         // callbacks
 	rests time.Time     // until when it plays at rest
 	late  time.Duration // between the end of a step and its handling
+
+	overloaded bool
 }
 
 // started returns a watched device that has started; probe is nil without a server.
@@ -25,6 +27,7 @@ func started(late time.Duration, probe func(context.Context) error) *watched {
 		callbacks: func() int64 { return d.made },
 		rested:    d.atRest,
 		probe:     probe, starting: settled,
+		overload: func() bool { return d.overloaded },
 	}
 	d.start()
 	for range settled + 1 {
@@ -77,7 +80,7 @@ func TestWatchdog(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		name  string
-		late  time.Duration
+		late  time.Duration // overloaded if negative
 		probe func(context.Context) error
 		after time.Duration
 		err   error
@@ -89,11 +92,15 @@ func TestWatchdog(t *testing.T) {
 		{"late process, no server", 150 * ms, nil, stallTime + 5*150*ms, errStalled},
 		{"late process, server that hangs", 150 * ms, answers(time.Hour, nil), stallTime + 5*150*ms, errNoAnswer},
 		{"late process, late server", 150 * ms, answers(700*ms, nil), patience + 26*150*ms, errStalled},
+		{"overloaded machine, server that hangs", -1, answers(time.Hour, nil), patience, errNoAnswer},
+		{"overloaded machine, late server", -1, answers(700*ms, nil), patience, errStalled},
+		{"overloaded machine, no server", -1, nil, stallTime, errStalled},
 		{"stopped process", time.Hour, nil, stallTime + 5*time.Hour, errStalled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := started(c.late, c.probe)
+				d := started(max(c.late, 0), c.probe)
+				d.overloaded = c.late < 0
 				defer d.stop()
 				if after, err := d.silent(24 * time.Hour); after != c.after || !errors.Is(err, c.err) {
 					t.Errorf("lost after %v with %v, want %v with %v", after, err, c.after, c.err)
@@ -158,4 +165,14 @@ func TestWatchdogAtStartAndAtRest(t *testing.T) {
 			t.Errorf("a device that plays for a minute at rest is lost after %v with %v", after, err)
 		}
 	})
+}
+
+func TestRunnable(t *testing.T) {
+	for loadavg, want := range map[string]int{
+		"18.44 22.10 25.93 17/142 4874\n": 17, "0.00 0.01 0.05 1/80 99": 1, "": 0, "1 2 3": 0, "a b c d e": 0,
+	} {
+		if got := runnable(loadavg); got != want {
+			t.Errorf("%q: %d, want %d", loadavg, got, want)
+		}
+	}
 }
