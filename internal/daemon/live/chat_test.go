@@ -297,7 +297,7 @@ func (tk *talk) retriedStream(a *able) {
 	a.become(func(ctx context.Context, _ copilot.Request, emit func(string)) error {
 		close(begun)
 		<-resume
-		emit("This much is known already. But what ")
+		emit("This much is known already, and it takes a while to say all of it. But what ")
 		<-ctx.Done()
 		return ctx.Err()
 	})
@@ -311,12 +311,14 @@ func (tk *talk) retriedStream(a *able) {
 	longer := tk.d.Settings()
 	longer.Copilot.Stall = 10 * time.Minute
 	tk.d.Configure(longer)
-	tk.clock.hold() // until the half is spoken
+	tk.clock.hold() // the answer stalls while its first half is spoken
 	close(resume)
 	tk.want(protocol.StateProcessing, protocol.StateSpeaking)
-	if left := tk.left(csm.TimerStall); left != time.Second {
+	left := tk.left(csm.TimerStall)
+	if left != time.Second {
 		t.Errorf("the answer may pause for %v, want 1 s", left)
 	}
+	tk.clock.pass(left)
 	tk.clock.release()
 	tk.want(protocol.StateListening)
 	tk.endOf("turn-2", protocol.OutcomeFailed)

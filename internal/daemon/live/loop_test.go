@@ -466,13 +466,14 @@ func TestAssistantFails(t *testing.T) {
 func TestHalfAnAnswer(t *testing.T) {
 	tk := newTalk(t, func(s *protocol.Settings) { s.Copilot.Stall = 1500 * time.Millisecond })
 	tk.agent.become(func(ctx context.Context, _ copilot.Request, emit func(string)) error {
-		emit("This much is known already. But what ")
+		emit("This much is known already, and it takes a while to say all of it. But what ")
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	tk.clock.hold() // until the half is spoken
+	tk.clock.hold() // the answer stalls while its first half is spoken
 	tk.sendText("hello there")
 	tk.answered()
+	tk.clock.pass(tk.left(csm.TimerStall))
 	tk.clock.release()
 	tk.want(protocol.StateListening)
 	last := tk.ended()

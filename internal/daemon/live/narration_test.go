@@ -52,9 +52,7 @@ func timedByOutput(t *testing.T, change func(*protocol.Settings)) (*talk, *outpu
 	cfg.Tap = said
 	tk := newTalkOver(t, func(s *protocol.Settings) {
 		s.Cues.Enabled = false
-		if change != nil {
-			change(s)
-		}
+		change(s)
 	}, cfg)
 	tk.clock.hold()
 	said.clock.Store(tk.clock)
@@ -91,7 +89,8 @@ func TestALongAnswerPausesLive(t *testing.T) {
 //
 //test:long
 func TestANarrationIsHeardLive(t *testing.T) {
-	tk, said := timedByOutput(t, nil)
+	// The speaker keeps its pace while a busy machine prepares the narration and the answer.
+	tk, said := timedByOutput(t, func(s *protocol.Settings) { s.Copilot.Timeout, s.Copilot.Stall = time.Hour, time.Hour })
 	heard := make(chan struct{})
 	tk.agent.become(func(ctx context.Context, q copilot.Request, emit func(string)) error {
 		emit("")

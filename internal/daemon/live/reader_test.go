@@ -25,11 +25,13 @@ import (
 
 const theirKey = "sk-the-users-key"
 
-// audioService serves OpenAI's audio endpoints with the local engines; around may wrap
-// the handler.
+// audioService serves OpenAI's audio endpoints; around may wrap the handler. Its
+// recogniser has its words at once: on a busy machine a real one takes longer than a
+// service may. Tests of audio/hosted use real ones.
 func audioService(t *testing.T, around func(http.Handler) http.Handler) (*audioapi.Server, string) {
 	t.Helper()
-	server := &audioapi.Server{Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(), Key: theirKey}
+	words := func() (stt.Recognizer, error) { return newTape(sentenceIs), nil }
+	server := &audioapi.Server{Recognizer: words, Synthesizer: tts.Flite(), Key: theirKey}
 	handler := server.Handler()
 	if around != nil {
 		handler = around(handler)
