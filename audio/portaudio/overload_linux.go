@@ -9,7 +9,7 @@ import (
 
 // overloaded reports whether far more threads are ready to run than the machine has
 // processors. A sound server that does not answer then may only be waiting for one,
-// even if this process runs on time. It is false where the system does not tell.
+// even if this process runs on time.
 func overloaded() bool {
 	b, err := os.ReadFile("/proc/loadavg")
 	return err == nil && runnable(string(b)) > 2*runtime.NumCPU()
