@@ -16,7 +16,7 @@ BENCHTIME     ?= 300ms
 CORE := ./csm/... ./session/... ./internal/contract ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio ./audio/localrealtime/machine ./internal/prove/behaviour
 # Those of them that start no goroutine, so that the race detector has nothing to find, and
 # csmtest, which test-long runs under it. Their tests run without cgo.
-PURE := internal/contract csm csm/connection csm/csmtest csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
+PURE := internal/archtest internal/contract csm csm/connection csm/csmtest csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
 
 GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools

@@ -50,9 +50,15 @@ func (s source) at(p token.Pos) string {
 // skipped lists folders without our Go code.
 var skipped = []string{".git", "node_modules", "testdata", "out", "bin", "dist"}
 
-// tree parses every Go file of the module.
+// parsed is the result of tree, which every test needs.
+var parsed []source
+
+// tree parses every Go file of the module, once.
 func tree(t *testing.T) []source {
 	t.Helper()
+	if parsed != nil {
+		return parsed
+	}
 	root := moduleRoot(t)
 	var out []source
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -90,6 +96,7 @@ func tree(t *testing.T) []source {
 	if len(out) < 50 {
 		t.Fatalf("found %d Go files under %s; the walk is broken", len(out), root)
 	}
+	parsed = out
 	return out
 }
 
