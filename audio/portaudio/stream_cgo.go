@@ -21,8 +21,6 @@ import (
 )
 
 const (
-	// settled is how many callbacks beyond its buffer a device makes while it starts.
-	settled = 20
 	// openTime and endTime bound the waits for the library.
 	openTime = 5 * time.Second
 	endTime  = 500 * time.Millisecond

@@ -22,6 +22,8 @@ const (
 	// startTime applies while the device starts: a sound server first fills its buffer,
 	// and takes up to two seconds to wake a suspended device.
 	startTime = 4 * time.Second
+	// settled is how many callbacks beyond its buffer a device makes while it starts.
+	settled = 20
 )
 
 // watchdog detects that a device's callbacks have stopped.
