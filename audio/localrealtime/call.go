@@ -77,7 +77,6 @@ func (s *Server) newCall(session session, connect func(*call) (transport, error)
 		transcripts: make(map[string]*transcriptState),
 		responses:   make(map[uint32]*response),
 		idle:        stoppedTimer(),
-		turns:       turns{stall: stoppedTimer()},
 	}
 	c.session.ExpiresAt = c.expires.Unix()
 	c.inputRate.Store(int64(session.Audio.Input.Format.Rate))
@@ -129,8 +128,10 @@ func (c *call) run() {
 		select {
 		case f := <-c.inbox:
 			f()
-		case <-c.turns.stall.C:
-			c.onStall()
+		case <-c.turns.stall.C():
+			if c.turns.stall.Expired() {
+				c.onStall()
+			}
 		case <-c.idle.C:
 			c.take(machine.Event{Kind: machine.IdleTimeout}, news{pos: c.idleFrom})
 		case <-connect.C:

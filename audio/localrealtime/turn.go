@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
@@ -30,8 +31,8 @@ type turns struct {
 	judge     endturn.Judge   // judges pauses, in addition to endpoint
 	base      int64           // position at which endpoint started
 	sound     soundOfPause
-	open      *utterance  // may be nil
-	stall     *time.Timer // runs while an announced utterance is open
+	open      *utterance    // may be nil
+	stall     audio.Timeout // runs while an announced utterance is open
 }
 
 // utterance is a turn of the user that is not yet committed.
@@ -189,7 +190,8 @@ func (c *call) rearmStall() {
 	if td := c.session.Audio.Input.TurnDetection; td != nil {
 		silence += td.endpointer().Silence
 	}
-	c.turns.stall.Reset(c.scaled(silence))
+	limit := c.scaled(silence)
+	c.turns.stall.Start(limit*3/4, limit) // audio arrives before that, so it costs no wake-up
 }
 
 // keep stores at least the last 30 s of audio.

@@ -154,3 +154,45 @@ func TestAnswersAreContiguous(t *testing.T) {
 		}
 	})
 }
+
+// TestALateCallIsNotACallerWhoStopped: time in which this process does not run does not count as
+// the caller's silence. A caller who sends nothing for as long has ended the turn.
+func TestALateCallIsNotACallerWhoStopped(t *testing.T) {
+	for name, tt := range map[string]struct {
+		late  time.Duration // for which the call does not run
+		quiet time.Duration // until the caller's next audio
+		ended bool
+	}{
+		"late":         {late: time.Minute, quiet: 300 * time.Millisecond},
+		"late, silent": {late: time.Minute, quiet: 3 * time.Second, ended: true},
+		"silent":       {quiet: 3 * time.Second, ended: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := newVirtualCall(t)
+				if err := v.call.loadDetector(); err != nil {
+					t.Fatal(err)
+				}
+				hear := func(d time.Duration) {
+					const window = vad.WindowSamples * time.Second / listenRate
+					for range d / window {
+						v.call.hear(tone(int(window/time.Millisecond), listenRate))
+						time.Sleep(window)
+					}
+				}
+				hear(time.Second)
+				v.call.post(func() { time.Sleep(tt.late) })
+				time.Sleep(tt.late + tt.quiet)
+				synctest.Wait()
+				ended := false
+				for len(v.events) > 0 {
+					e := <-v.events
+					ended = ended || e.Type == "input_audio_buffer.speech_stopped"
+				}
+				if ended != tt.ended {
+					t.Errorf("the turn ended: %v, want %v", ended, tt.ended)
+				}
+			})
+		})
+	}
+}

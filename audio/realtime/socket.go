@@ -122,7 +122,7 @@ func (s *socket) watch() {
 			return
 		}
 		sent := s.sent.Load()
-		ctx, cancel := context.WithTimeout(s.ctx, socketSilence)
+		ctx, cancel := audio.WithTimeout(s.ctx, socketSilence) // not while this process is late
 		err := s.conn.Ping(ctx)
 		cancel()
 		switch {
