@@ -9,7 +9,7 @@ import { type Answer, Desk, says } from './headless';
 
 /** Runs f at a desk, and shuts it down cleanly. */
 function test(name: string, script: string, answer: Answer | undefined, f: (d: Desk) => Promise<void>): void {
-  void nodeTest(name, { timeout: 60_000 }, async () => {
+  void nodeTest(name, { timeout: 180_000 }, async () => {
     const desk = new Desk(script, answer);
     try {
       await f(desk);

@@ -192,7 +192,7 @@ for (const [name, answers] of [
   ['the login manager', 'case "$*" in *call*LockedHint*) echo "(<true>,)";; *call*) exit 1;; *) exec sleep 60;; esac'],
   ['the screen saver', 'case "$*" in *call*LockedHint*) echo "(<false>,)";; *call*gnome*) echo "(true,)";; *call*) exit 1;; *) exec sleep 60;; esac'],
 ] as const) {
-  test(`on Linux a screen that is locked already is noticed, by ${name}`, { timeout: 10_000 }, () =>
+  test(`on Linux a screen that is locked already is noticed, by ${name}`, { timeout: 60_000 }, () =>
     withBus(answers, async () => {
       let stop = (): void => undefined;
       const locked = await new Promise<boolean>((resolve) => (stop = watchLock(resolve, quiet, 'linux')));
@@ -201,7 +201,7 @@ for (const [name, answers] of [
     }));
 }
 
-test('on Linux a lock after the watch began is noticed', { timeout: 10_000 }, () =>
+test('on Linux a lock after the watch began is noticed', { timeout: 60_000 }, () =>
   withBus('case "$*" in *call*) echo "(false,)";; *ScreenSaver) echo "/x: org.gnome.ScreenSaver.ActiveChanged (true,)"; exec sleep 60;; *) exec sleep 60;; esac', async () => {
     let stop = (): void => undefined;
     const locked = await new Promise<boolean>((resolve) => (stop = watchLock(resolve, quiet, 'linux')));
