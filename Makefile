@@ -146,7 +146,8 @@ test-long-race: $(TOOL)/testsum
 	@go test -race -vet=off -p 3 -timeout 15m -run '$(call marked,long)' -json $(call packages,long) 2>&1 | $(SUM) -name "long tests"
 
 test-tooling: $(TOOL)/testsum
-	@go test -race -vet=off -p 3 -timeout 10m -skip '$(call marked,$(ELSEWHERE))' -json ./csm/csmtest ./bench/... ./internal/prove/... 2>&1 | $(SUM) -name "csmtest, benches and proofs"
+	@go test -race -vet=off -p 3 -timeout 10m -skip '$(call marked,$(ELSEWHERE))' -json ./csm/csmtest ./bench/... \
+		$$(go list ./internal/prove/... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "csmtest, benches and proofs"
 
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
 # of audio: those in files with the build constraint cgo && !race. Files with only !race are
