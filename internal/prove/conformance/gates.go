@@ -94,7 +94,7 @@ func (s *running) pairs() (result, error) {
 	}, errors.Join(err, r.holds(true))
 }
 
-// explore returns the report of an exploration, or nil if there is none.
+// explore runs an exploration and returns its report; nil if it printed no report.
 func (s *running) explore(args ...string) (*explored, error) {
 	out, err := s.command(s.daemon, append([]string{"explore", "--json", "--out", s.out}, args...)...)
 	var r explored

@@ -166,7 +166,7 @@ func (s *session) keep(g gate, r result) {
 	s.results[g.name] = r
 }
 
-// explored returns the report of the gate that explored, nil if there is none.
+// explored returns the report of the gate exploration; nil if that has not passed.
 func (s *session) explored() *explored {
 	s.mu.Lock()
 	defer s.mu.Unlock()
