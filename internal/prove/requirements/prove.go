@@ -27,7 +27,7 @@ import (
 const (
 	testTimeout = time.Minute
 	shortest    = 15 * time.Second
-	slowdown    = 5
+	slowdown    = 3
 	memoryKB    = 4 << 20
 	mutantEnv   = "AGENTVOICE_MUTANT"        // selects a mutant of the core
 	aroundEnv   = "AGENTVOICE_MUTANT_AROUND" // selects another one
@@ -41,8 +41,8 @@ type claim struct {
 }
 
 // prove runs every proof without a mutant, where it must pass, and under each of its
-// mutants, where it must fail. It builds jobs binaries at a time, and runs twice as many
-// tests, because many of them wait.
+// mutants, where it must fail. It builds jobs binaries at a time, and runs three times as many
+// tests, because most of them wait.
 func prove(root, out string, jobs int, list []requirement, w *world, say io.Writer) (problems []string, err error) {
 	begin := time.Now()
 	b, err := newBench(root, out)
@@ -70,7 +70,7 @@ func prove(root, out string, jobs int, list []requirement, w *world, say io.Writ
 			}
 		}
 	}
-	answers, before := b.all(claims, 2*jobs, w)
+	answers, before := b.all(claims, 3*jobs, w)
 	for i, a := range answers {
 		c := claims[i]
 		if a != nil {
