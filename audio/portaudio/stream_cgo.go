@@ -65,6 +65,10 @@ type tuning struct {
 // that needs more reports it (see Device).
 var defaultTuning = tuning{latency: 15 * time.Millisecond, buffer: audio.FrameTime / 2, rates: []int{audio.SampleRate, 0, 44100, 96000, 32000, 16000}}
 
+// convertedLatency is the least latency at other rates than 48 kHz. With less, a sound server
+// that converts the rate can underrun in every callback for seconds after the start.
+const convertedLatency = 40 * time.Millisecond
+
 // openStream acquires the device with an id. atServer reports that it was a device of
 // the sound server before and must not be looked up elsewhere: while the server
 // restarts, its hardware is free, and must not be taken from it.
@@ -186,10 +190,14 @@ func (s *stream) openAs(d Device, t tuning) C.PaError {
 		if rate < 8000 || rate > 192000 || i > 0 && slices.Contains(t.rates[:i], rate) {
 			continue
 		}
+		latency := max(d.latency(s.dir), t.latency)
+		if rate != audio.SampleRate {
+			latency = max(latency, convertedLatency)
+		}
 		for _, channels := range slices.Compact([]int{1, min(2, d.channels(s.dir)), d.channels(s.dir)}) {
 			var stream unsafe.Pointer // not &s.pa: C must not get a pointer to Go pointers
 			code = C.av_open(&stream, C.int(s.slot), C.int(d.index), name, C.int(channels), captures,
-				C.double(max(d.latency(s.dir), t.latency).Seconds()), C.double(rate), C.ulong(int64(rate)*int64(t.buffer)/int64(time.Second)), C.int(audio.FrameTime/t.buffer))
+				C.double(latency.Seconds()), C.double(rate), C.ulong(int64(rate)*int64(t.buffer)/int64(time.Second)), C.int(audio.FrameTime/t.buffer))
 			if code == C.paInvalidChannelCount {
 				continue
 			}
