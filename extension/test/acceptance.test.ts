@@ -18,7 +18,7 @@ async function withEditor(script: string, assistant: Assistant, f: (e: Editor) =
 }
 
 /** Timeout of a test, long enough for a slow machine. */
-const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { timeout: 180_000 }, f);
+const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { timeout: 300_000 }, f);
 
 const ends = (e: Editor): TurnParams[] => e.all('agentvoice.turn').filter((t) => t.event !== 'turn-started');
 

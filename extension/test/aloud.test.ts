@@ -9,7 +9,7 @@ import { Desk, says } from './headless';
 const token = (): TokenSource['token'] => new TokenSource().token;
 
 function test(name: string, script: string, f: (d: Desk, aloud: Aloud) => Promise<void>, inAnswer: (text: string) => boolean = () => false): void {
-  void nodeTest(name, { timeout: 180_000 }, async () => {
+  void nodeTest(name, { timeout: 300_000 }, async () => {
     const desk = new Desk(script);
     const { conversation } = desk;
     const aloud = new Aloud({ read: (text) => conversation.read(text), onChange: (g) => conversation.onChange(g), model: () => conversation.model }, inAnswer, { free: 20_000, answer: 20_000 });

@@ -2,6 +2,8 @@
 // contents, and Copilot's requests.
 
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { test as nodeTest } from 'node:test';
 import { english } from '../src/text';
 import { present, shownLine } from '../src/view';
@@ -9,7 +11,7 @@ import { type Answer, Desk, says } from './headless';
 
 /** Runs f at a desk, and shuts it down cleanly. */
 function test(name: string, script: string, answer: Answer | undefined, f: (d: Desk) => Promise<void>): void {
-  void nodeTest(name, { timeout: 180_000 }, async () => {
+  void nodeTest(name, { timeout: 300_000 }, async () => {
     const desk = new Desk(script, answer);
     try {
       await f(desk);
@@ -386,6 +388,12 @@ test('what is asked for at the wrong moment is said, and is no problem', '', und
 
 const LONG = Array.from({ length: 4_000 }, (_, i) => `word ${i} of the answer. `);
 
+/** Bytes of a message with a piece of it, at least. */
+const MESSAGE = 140;
+
+/** Bytes that were written to a daemon. */
+const written = (stdin: Writable): number => (stdin as Socket).bytesWritten - stdin.writableLength;
+
 test('a window that falls behind in a long answer has all of it in the end', 'auto speech 0ms 1s\n', async (_params, out) => {
   for (const piece of LONG) {
     out.text(piece);
@@ -394,10 +402,16 @@ test('a window that falls behind in a long answer has all of it in the end', 'au
 }, async (d) => {
   await d.conversation.start();
   await d.state('listening');
-  const { stdout } = d.daemons[0]!;
+  const { stdin, stdout } = d.daemons[0]!;
   d.conversation.onQuestion(() => {
-    stdout.pause(); // the window does not read the daemon's output
-    setTimeout(() => stdout.resume(), 1_500);
+    stdout.pause(); // the window does not read the daemon's output until nearly all pieces are written
+    const before = written(stdin);
+    const poll = setInterval(() => {
+      if (written(stdin) - before > 0.9 * LONG.length * MESSAGE) {
+        clearInterval(poll);
+        stdout.resume();
+      }
+    }, 10);
   });
   await d.conversation.say('tell me');
   await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));

@@ -11,7 +11,7 @@ import { PROTOCOL_VERSION } from '../src/protocol.gen';
 import { english } from '../src/text';
 
 /** Timeout of a test, long enough for a slow machine. */
-const test = (name: string, f: () => Promise<void> | void): void => void nodeTest(name, { timeout: 180_000 }, f);
+const test = (name: string, f: () => Promise<void> | void): void => void nodeTest(name, { timeout: 300_000 }, f);
 
 const MINUTE = 60_000;
 

@@ -27,7 +27,7 @@ const daemonPath = process.env['AGENTVOICE_DAEMON'] ?? join(root, 'bin', executa
 const EPOCH = Date.parse('2025-01-01T00:00:00.000Z');
 
 /** Upper bound of every wait, in milliseconds of real time; no test relies on it to pass. */
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
 type Published = {
   [M in keyof DaemonNotifications]: { method: M; params: DaemonNotifications[M] };

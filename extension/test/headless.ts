@@ -17,7 +17,7 @@ const root = join(__dirname, '..', '..', '..');
 const daemonPath = process.env['AGENTVOICE_DAEMON'] ?? join(root, 'bin', 'agentvoice-daemon');
 
 /** Upper bound of every wait, in milliseconds of real time; no test relies on it to pass. */
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
 /** Answers one attempt. */
 export type Answer = (params: CopilotSendParams, out: AnswerStream, token: Parameters<Assistant['send']>[2]) => Promise<CopilotSendResult>;

@@ -6,7 +6,7 @@ import { mayOpen, remedies } from '../src/remedies';
 import { english } from '../src/text';
 import { Desk } from './headless';
 
-void test('the button of a failure opens the page of the provider, and nothing opens one unasked', { timeout: 180_000 }, async () => {
+void test('the button of a failure opens the page of the provider, and nothing opens one unasked', { timeout: 300_000 }, async () => {
   const d = new Desk('await state listening\nsession.failed quotaExceeded\n');
   try {
     d.configuration = { 'agentvoice.provider': 'openai' };

@@ -87,7 +87,7 @@ beforeEach(() => {
 
 const run = (): unknown => fake.commands.get('agentvoice.installLocalVoice')?.();
 
-test('what is recommended is chosen, and nothing is downloaded before the licences were accepted', { timeout: 180_000 }, async () => {
+test('what is recommended is chosen, and nothing is downloaded before the licences were accepted', { timeout: 300_000 }, async () => {
   licence = 'closed';
   await run();
   assert.deepEqual(listed.map(({ label, description, detail, picked }) => ({ label, description, detail, picked })), [
@@ -102,7 +102,7 @@ test('what is recommended is chosen, and nothing is downloaded before the licenc
   assert.ok(!existsSync(join(dir, 'models')));
 });
 
-test('a cut download goes on, shows its progress, and a model that does not work is told with what to do', { timeout: 180_000 }, async () => {
+test('a cut download goes on, shows its progress, and a model that does not work is told with what to do', { timeout: 300_000 }, async () => {
   answer = (_req, res, n) => {
     if (n > 1) {
       return false;
@@ -121,7 +121,7 @@ test('a cut download goes on, shows its progress, and a model that does not work
   assert.match(fake.toasts.at(-1) ?? '', /^The local voice was not installed: tone is installed but does not work: .{1,600}; /);
 });
 
-test('a cancelled download is continued by the next one', { timeout: 180_000 }, async () => {
+test('a cancelled download is continued by the next one', { timeout: 300_000 }, async () => {
   answer = (_req, res, n) => {
     if (n > 1) {
       return false;
@@ -138,7 +138,7 @@ test('a cancelled download is continued by the next one', { timeout: 180_000 }, 
   assert.deepEqual(ranges, ['', 'bytes=150000-']);
 });
 
-test('an installation that succeeds starts the daemon again, so that it is used', { timeout: 180_000 }, async () => {
+test('an installation that succeeds starts the daemon again, so that it is used', { timeout: 300_000 }, async () => {
   const entry = (name: string, installed: boolean) => ({ name, bytes: 2e6, licence: { name: 'MIT', url: 'https://example.org/mit' }, installable: true, installed, recommended: true });
   writeFileSync(join(dir, 'list.json'), JSON.stringify({ engine: entry('engine', false), models: [entry('a', false), entry('b', true)] }));
   writeFileSync(join(dir, 'lines'), [
@@ -166,7 +166,7 @@ esac
   assert.equal(readFileSync(join(dir, 'asked'), 'utf8').trim(), 'models install --json --accept-licence engine a');
 });
 
-test('a daemon that is not there is told', { timeout: 180_000 }, async () => {
+test('a daemon that is not there is told', { timeout: 300_000 }, async () => {
   fake.settings.set('agentvoice.daemon.path', join(dir, 'nothing'));
   await run();
   assert.match(fake.toasts.at(-1) ?? '', /^agentvoice.daemon.path does not point to a program\. Correct the setting/);

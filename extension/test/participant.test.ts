@@ -36,7 +36,7 @@ after 5s
 `;
 
 function test(name: string, script: string, answer: Answer | undefined, f: (d: Desk, chat: Chat) => Promise<void>): void {
-  void nodeTest(name, { timeout: 180_000 }, async () => {
+  void nodeTest(name, { timeout: 300_000 }, async () => {
     const desk = new Desk(script, answer);
     try {
       await f(desk, new Chat(desk));

@@ -6,7 +6,7 @@ import type { CopilotMessage, ToolStatus } from '../src/protocol.gen';
 import { type Assistant, Editor, type Tools, cancellation, completed } from './editor';
 
 /** Timeout of a test, long enough for a slow machine. */
-const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { timeout: 180_000 }, f);
+const test = (name: string, f: () => Promise<void>): void => void nodeTest(name, { timeout: 300_000 }, f);
 
 async function withEditor(script: string, assistant: Assistant, tools: Tools, f: (e: Editor) => Promise<void>): Promise<void> {
   const editor = await Editor.open(script, assistant, tools);

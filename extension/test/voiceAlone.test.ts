@@ -56,7 +56,7 @@ say "end the conversation"
 after 2s
 `;
 
-void test('a session by voice alone: start, approve, scroll, settings, recover, end', { timeout: 180_000 }, async () => {
+void test('a session by voice alone: start, approve, scroll, settings, recover, end', { timeout: 300_000 }, async () => {
   let failures = 0;
   const answer: Answer = (params, out) => {
     const last = params.messages.at(-1);

@@ -51,13 +51,13 @@ const label = (): string => (fake.statusItems.at(-1)?.accessibilityInformation a
 const contextKey = (name: string): unknown => fake.executed.findLast(([id, key]) => id === 'setContext' && key === `agentvoice.${name}`)?.[2];
 
 async function until(what: string): Promise<void> {
-  for (const limit = Date.now() + 60_000; !label().includes(what); ) {
+  for (const limit = Date.now() + 120_000; !label().includes(what); ) {
     assert.ok(Date.now() < limit, `still waiting for “${what}”; the status bar says: ${label()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-test('a conversation that begins on a locked screen is muted, also after the window is loaded again', { timeout: 180_000 }, async () => {
+test('a conversation that begins on a locked screen is muted, also after the window is loaded again', { timeout: 300_000 }, async () => {
   extension.activate(context() as never);
   await run('start');
   await until('Listening, Muted: the screen was locked');
@@ -74,7 +74,7 @@ test('a conversation that begins on a locked screen is muted, also after the win
   await extension.deactivate();
 });
 
-test('a screen that is locked while only the wake phrase is listened for mutes it, and the command unmutes it', { timeout: 180_000 }, async () => {
+test('a screen that is locked while only the wake phrase is listened for mutes it, and the command unmutes it', { timeout: 300_000 }, async () => {
   bus(true);
   fake.settings.set('agentvoice.wake.enabled', true);
   extension.activate(context() as never);
@@ -127,7 +127,7 @@ function openPanel(): { send(message: unknown): void; until(holds: (view: Shown)
   };
 }
 
-test('each state reaches the panel before the context keys, which re-evaluate menus', { timeout: 180_000 }, async () => {
+test('each state reaches the panel before the context keys, which re-evaluate menus', { timeout: 300_000 }, async () => {
   fake.settings.delete('agentvoice.wake.enabled');
   extension.activate(context() as never);
   const panel = openPanel();
@@ -146,7 +146,7 @@ test('each state reaches the panel before the context keys, which re-evaluate me
   await extension.deactivate();
 });
 
-test('what fails for the panel is shown', { timeout: 180_000 }, async () => {
+test('what fails for the panel is shown', { timeout: 300_000 }, async () => {
   fake.settings.delete('agentvoice.wake.enabled');
   extension.activate(context() as never);
   const panel = openPanel();
@@ -158,7 +158,7 @@ test('what fails for the panel is shown', { timeout: 180_000 }, async () => {
   await extension.deactivate();
 });
 
-test('a typed message that cannot be sent is kept, and gone once it is sent', { timeout: 180_000 }, async () => {
+test('a typed message that cannot be sent is kept, and gone once it is sent', { timeout: 300_000 }, async () => {
   const path = fake.settings.get('agentvoice.daemon.path');
   fake.settings.set('agentvoice.daemon.path', join(dir, 'missing'));
   extension.activate(context() as never);
