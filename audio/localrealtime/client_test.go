@@ -411,13 +411,13 @@ func (p *peer) sayDamaged(pcm []int16, pace time.Duration, keep func(i int) bool
 		p.header.Timestamp += opus.PacketSamples
 		due = due.Add(pace)
 		time.Sleep(time.Until(due)) // at the pace of a microphone
-		p.awaitServer()
+		p.awaitServer(maxAhead)
 	}
 }
 
-// awaitServer waits until the server has processed all but maxAhead of the sent audio, or
-// the call is over.
-func (p *peer) awaitServer() {
+// awaitServer waits until the server has processed all but the last samples of the sent
+// audio, or the call is over.
+func (p *peer) awaitServer(last int64) {
 	p.t.Helper()
 	c := p.server.callOf(p)
 	if c == nil {
@@ -427,7 +427,7 @@ func (p *peer) awaitServer() {
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		processed := make(chan bool, 1)
 		c.post(func() {
-			processed <- c.turns.pos+maxAhead >= sent && (p.ahead || c.recognition.idle() && !c.listening)
+			processed <- c.turns.pos+last >= sent && (p.ahead || c.recognition.idle() && !c.listening)
 		})
 		select {
 		case done := <-processed:
@@ -438,7 +438,7 @@ func (p *peer) awaitServer() {
 			return
 		}
 		if time.Now().After(end) {
-			p.t.Fatalf("the server did not process the first %d ms of audio", msOf(sent-maxAhead))
+			p.t.Fatalf("the server did not process the first %d ms of audio", msOf(sent-last))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
 // TestWordsCountUpToThePause checks that the words of a recogniser with a backlog do
@@ -107,13 +108,14 @@ func TestAPauseWaitsForTheWordsOfReceivedAudio(t *testing.T) {
 			p := h.call(t, semantic)
 			p.ahead = true
 			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(1200)), time.Millisecond)
+			p.awaitServer(vad.WindowSamples) // which it then waits to fill
 			before := p.settled()
 			if kinds := types(before); slices.Contains(kinds, "input_audio_buffer.speech_stopped") {
 				t.Fatalf("the turn ended before the recogniser reached the pause: %v", kinds)
 			}
 			p.ahead = false
 			catchUp()
-			p.awaitServer()
+			p.awaitServer(maxAhead)
 			p.say(quiet(800), time.Millisecond)
 			all := p.until("conversation.item.input_audio_transcription.completed")
 			i := slices.Index(types(all), "input_audio_buffer.speech_stopped")

@@ -69,7 +69,7 @@ func Of(root, name string) *Inputs {
 	in.fail(err)
 	in.add("check", name)
 	in.add("system", runtime.GOOS+"/"+runtime.GOARCH)
-	in.add("GOFLAGS", os.Getenv("GOFLAGS"))
+	in.add("GOFLAGS", strings.ReplaceAll(os.Getenv("GOFLAGS"), " -count=1", "")) // of FreshEnv
 	in.Program("go", "env", "GOVERSION", "CC")
 	if _, err := os.Stat(filepath.Join(in.root, "scripts", "setup.sh")); err == nil {
 		in.Program("bash", "scripts/setup.sh", "--versions")

@@ -89,8 +89,13 @@ func TestKeyIsThatOfTheInputs(t *testing.T) {
 	}
 	before := keyOf(t, root)
 	t.Setenv("GOFLAGS", "-tags=other")
-	if keyOf(t, root) == before {
+	other := keyOf(t, root)
+	if other == before {
 		t.Error("other build flags have the same key")
+	}
+	t.Setenv("GOFLAGS", "-tags=other -count=1")
+	if keyOf(t, root) != other {
+		t.Error("a run from scratch has another key, so its result is not found")
 	}
 }
 
