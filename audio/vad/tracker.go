@@ -142,7 +142,7 @@ type Tracker struct {
 	asked   [maxDetectors]int64 // the window after the last one that each detector processed
 	always  bool                // no detector skips a window; for tests
 	// memories holds the state of the first detector after its last windows, by window number.
-	memories [recalled + 2]Memory
+	memories [recalled + 2]memory
 
 	slight     bool           // a window of this frame reached slightVoice
 	hint       bool           // the last window of the first detector reached slightVoice
@@ -160,6 +160,12 @@ var errTrackerClosed = errors.New("voice tracker is closed; create a new one")
 
 // maxDetectors is the maximum number of detectors.
 const maxDetectors = 4
+
+// memory is a state of the first detector.
+type memory struct {
+	Memory
+	asked int64 // the window after the last one in the state, which can be older than its number
+}
 
 // A detector that skipped windows takes over the first detector's state and processes
 // the last recalled windows itself before the next one, because its output depends on
@@ -332,36 +338,42 @@ func (t *Tracker) ask() (p float32, err error) {
 	n := int64(len(t.detectors))
 	turn, number := t.window%n, t.window/n
 	missed := (t.window - t.asked[turn]) / n
-	memory, remembers := t.detectors[turn].(Rememberer)
+	detector, remembers := t.detectors[turn].(Rememberer)
 	if missed > recalled {
 		missed = recalled
 		// The first detector may have skipped the windows before the recalled ones, too.
 		before := min(number-missed, (t.asked[0]+n-1)/n) - 1
-		if remembers && turn > 0 && n*before >= t.asked[turn] {
-			memory.Recall(t.memory(before))
+		if m := t.memory(before); remembers && turn > 0 && m.asked > t.asked[turn] {
+			detector.Recall(&m.Memory)
 		}
+	}
+	remember := func(w int64) {
+		m := t.memory(w)
+		m.asked = t.asked[0]
+		detector.Remember(&m.Memory)
 	}
 	for w := number - missed; w <= number; w++ {
 		if remembers && turn == 0 {
-			memory.Remember(t.memory(w - 1))
+			remember(w - 1)
 		}
 		from := (n*w+turn)*t.hop - t.first
 		if p, err = t.detectors[turn].Process(t.pending[from : from+WindowSamples]); err != nil {
 			break
 		}
+		t.asked[turn] = n*w + turn + 1
 	}
 	t.asked[turn] = t.window + 1
 	if turn == 0 {
 		t.hint = p >= slightVoice
 		if remembers {
-			memory.Remember(t.memory(number))
+			remember(number)
 		}
 	}
 	return p, err
 }
 
 // memory returns the first detector's state after its window n, one of the most recent.
-func (t *Tracker) memory(n int64) *Memory {
+func (t *Tracker) memory(n int64) *memory {
 	kept := int64(len(t.memories))
 	return &t.memories[(n+kept)%kept]
 }
