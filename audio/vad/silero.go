@@ -30,7 +30,7 @@ var errDetectorClosed = errors.New("voice detector is closed; create a new one")
 func NewSilero(modelPath, runtimePath string) (Detector, error) {
 	m, err := acquireModel(modelPath, runtimePath)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("voice detector: %w; reinstall it with `make deps`", err)
 	}
 	s := &silero{model: m}
 	if err := s.bind(); err != nil {
@@ -59,7 +59,7 @@ func (s *silero) bind() error {
 	if s.rate, err = ort.NewTensor(ort.NewShape(1), []int64{SampleRate}); err != nil {
 		return err
 	}
-	if s.binding, err = s.model.session.CreateIoBinding(); err != nil {
+	if s.binding, err = s.model.CreateIoBinding(); err != nil {
 		return err
 	}
 	return errors.Join(
@@ -85,7 +85,7 @@ func (s *silero) Process(window []int16) (float32, error) {
 		in[contextSamples+i] = float32(v) / 32768
 	}
 	copy(s.context[:], in[WindowSamples:])
-	if err := s.model.session.RunWithBinding(s.binding); err != nil {
+	if err := s.model.RunWithBinding(s.binding); err != nil {
 		return 0, fmt.Errorf("voice detector failed on a window: %w", err)
 	}
 	copy(s.state.GetData(), s.newState.GetData())

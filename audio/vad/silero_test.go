@@ -246,9 +246,9 @@ func TestBadFiles(t *testing.T) {
 // separate.
 func TestDetectorsShareTheModel(t *testing.T) {
 	first := newDetector(t)
-	before := runtime.loads
+	before := models.loads
 	others := []Detector{newDetector(t), newDetector(t), newDetector(t)}
-	if n := runtime.loads - before; n != 0 {
+	if n := models.loads - before; n != 0 {
 		t.Errorf("three more detectors loaded the model %d times, want 0", n)
 	}
 	var speech []int16

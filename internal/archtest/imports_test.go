@@ -99,6 +99,14 @@ var rules = []rule{
 		"it combines audio processing and voice detection once, for production and for benches",
 	},
 	{
+		[]string{"audio/engine/onnx"}, nil,
+		"it loads models for whoever computes with them, and knows none of them",
+	},
+	{
+		[]string{"audio/vad"}, []string{"audio", "audio/engine/onnx"},
+		"the detector runs in the daemon, with the one binding of ONNX Runtime",
+	},
+	{
 		[]string{"audio/*"}, []string{"audio"},
 		"a device, codec or detector only implements the interfaces of audio, so that a stub can replace it",
 	},
