@@ -6,10 +6,29 @@ import (
 	"testing"
 )
 
-// orphans returns everything that the check finds.
-func (s *source) orphans(t testing.TB) []orphan {
+// checks find the orphans of each kind.
+var checks = []struct {
+	kind string
+	find func(*source, testing.TB) []orphan
+}{
+	{"event", func(s *source, _ testing.TB) []orphan { return s.events() }},
+	{"effect", func(s *source, _ testing.TB) []orphan { return s.effects() }},
+	{"setting", func(s *source, _ testing.TB) []orphan { return s.settings() }},
+	{"spoken command", func(s *source, _ testing.TB) []orphan { return s.words() }},
+	{"method", (*source).methods},
+	{"parameter", func(s *source, _ testing.TB) []orphan { return s.parameters() }},
+	{"error code", (*source).codes},
+	{"string", func(s *source, t testing.TB) []orphan { return append(s.localized(t), s.catalogue()...) }},
+}
+
+// orphans returns everything that the checks of a kind find, or those of all kinds ("").
+func (s *source) orphans(t testing.TB, kind string) (all []orphan) {
 	t.Helper()
-	all := slices.Concat(s.events(), s.effects(), s.settings(), s.words(), s.methods(t), s.parameters(), s.codes(t), s.localized(t), s.catalogue())
+	for _, c := range checks {
+		if kind == "" || c.kind == kind {
+			all = append(all, c.find(s, t)...)
+		}
+	}
 	slices.SortFunc(all, func(a, b orphan) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(all)
 }
@@ -22,7 +41,7 @@ var pending = map[string]string{}
 // longer is one.
 func TestEveryPromiseIsConnected(t *testing.T) {
 	found := map[string]bool{}
-	for _, o := range load(t, nil).orphans(t) {
+	for _, o := range load(t, nil).orphans(t, "") {
 		found[o.key()] = true
 		if why, known := pending[o.key()]; known {
 			t.Logf("pending: %v (%s)", o, why)

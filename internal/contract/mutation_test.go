@@ -9,46 +9,46 @@ import (
 // it by its text; every occurrence is removed.
 var deletions = []struct {
 	what, file, old, new string
-	want                 string // the orphan, as its kind and name
+	want                 orphan // its kind and name
 }{
 	{"the producer of an event", "internal/daemon/live/devices.go",
-		"csm.AudioRestored{", "csm.AudioLost{", "event AudioRestored"},
+		"csm.AudioRestored{", "csm.AudioLost{", orphan{kind: "event", name: "AudioRestored"}},
 	{"what calls the producer of an event", "internal/daemon/rpc/conversation.go",
-		".Daemon.SendText(", ".Daemon.SendNothing(", "event UserText"},
+		".Daemon.SendText(", ".Daemon.SendNothing(", orphan{kind: "event", name: "UserText"}},
 	{"the handler of an effect", "internal/daemon/live/live.go",
-		"w.devices.close(e.Instance)", "", "effect CloseAudio"},
+		"w.devices.close(e.Instance)", "", orphan{kind: "effect", name: "CloseAudio"}},
 	{"the reader of a setting", "internal/daemon/config.go",
-		"c.FaultRetries = s.Fault.MaxRetries", "", "setting agentvoice.fault.maxRetries"},
+		"c.FaultRetries = s.Fault.MaxRetries", "", orphan{kind: "setting", name: "agentvoice.fault.maxRetries"}},
 	{"the consumer of a spoken command", "internal/daemon/voicecommands.go",
-		"spoken.CommandTryAgain", "spoken.CommandRepeat", "spoken command CommandTryAgain"},
+		"spoken.CommandTryAgain", "spoken.CommandRepeat", orphan{kind: "spoken command", name: "CommandTryAgain"}},
 	{"the daemon's handler of a request", "internal/daemon/rpc/call.go",
-		"protocol.MethodCommitTurn:", "\"none\":", "method conversation/commitTurn"},
+		"protocol.MethodCommitTurn:", "\"none\":", orphan{kind: "method", name: "conversation/commitTurn"}},
 	{"the daemon's sender of a notification", "internal/daemon/publish.go",
-		"protocol.NotifyCaption", "protocol.NotifyTurn", "method agentvoice.caption"},
+		"protocol.NotifyCaption", "protocol.NotifyTurn", orphan{kind: "method", name: "agentvoice.caption"}},
 	{"the extension's sender of a request", "extension/src/conversation.ts",
-		"'conversation/commitTurn'", "'conversation/state'", "method conversation/commitTurn"},
+		"'conversation/commitTurn'", "'conversation/state'", orphan{kind: "method", name: "conversation/commitTurn"}},
 	{"the extension's handler of a notification", "extension/src/sync.ts",
-		"wire.on('agentvoice.caption'", "void ('agentvoice.caption'", "method agentvoice.caption"},
+		"wire.on('agentvoice.caption'", "void ('agentvoice.caption'", orphan{kind: "method", name: "agentvoice.caption"}},
 	{"the reader of a parameter", "internal/daemon/rpc/conversation.go",
-		"p.Source", "\"\"", "parameter conversation/interrupt Source"},
+		"p.Source", "\"\"", orphan{kind: "parameter", name: "conversation/interrupt Source"}},
 	{"what raises an error code", "csm/table.go",
-		"CodeNothingToRetry", "CodeInvalidState", "error code nothingToRetry"},
+		"CodeNothingToRetry", "CodeInvalidState", orphan{kind: "error code", name: "nothingToRetry"}},
 	{"the user of a string of the extension", "extension/src/strings.ts",
-		"t('Hold to talk')", "''", `string "Hold to talk"`},
+		"t('Hold to talk')", "''", orphan{kind: "string", name: `"Hold to talk"`}},
 	{"a translation of the extension", "extension/l10n/bundle.l10n.ja.json",
-		"\"Hold to talk\"", "\"Hold it\"", `string "Hold to talk"`},
+		"\"Hold to talk\"", "\"Hold it\"", orphan{kind: "string", name: `"Hold to talk"`}},
 	{"a translation of the manifest", "extension/package.nls.de.json",
-		"\"command.start\"", "\"command.begin\"", "string command.start"},
+		"\"command.start\"", "\"command.begin\"", orphan{kind: "string", name: "command.start"}},
 }
 
 // TestEachDeletionIsFound shows that the check covers each end of a promise: the
 // source has no such orphan, and has one after the deletion.
 func TestEachDeletionIsFound(t *testing.T) {
-	whole := load(t, nil)
-	before := whole.orphans(t)
+	all := load(t, nil)
+	before := all.orphans(t, "")
 	for _, d := range deletions {
 		t.Run(strings.ReplaceAll(d.what, " ", "-"), func(t *testing.T) {
-			text, err := whole.read(d.file)
+			text, err := all.read(d.file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,23 +59,23 @@ func TestEachDeletionIsFound(t *testing.T) {
 				t.Fatalf("already an orphan: %v", o)
 			}
 			overlay := map[string]string{d.file: strings.ReplaceAll(string(text), d.old, d.new)}
-			without := *whole
+			without := *all
 			if without.overlay = overlay; strings.HasSuffix(d.file, ".go") {
 				without = *load(t, overlay)
 			}
-			o := find(without.orphans(t), d.want)
+			o := find(without.orphans(t, d.want.kind), d.want)
 			if o == nil {
-				t.Fatalf("orphan %s not found", d.want)
+				t.Fatalf("orphan %s not found", d.want.key())
 			}
 			t.Log(o)
 		})
 	}
 }
 
-// find returns the orphan with a name, or nil.
-func find(list []orphan, key string) *orphan {
+// find returns the orphan with the kind and name of another, or nil.
+func find(list []orphan, want orphan) *orphan {
 	for _, o := range list {
-		if o.key() == key {
+		if o.key() == want.key() {
 			return &o
 		}
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"go/ast"
 	"go/build"
 	"go/constant"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -45,12 +47,27 @@ type unit struct {
 	types *types.Package
 }
 
-// load reads and type-checks the packages of the product.
+// whole is the source as it is.
+var whole = sync.OnceValues(func() (*source, error) { return check(nil) })
+
+// load reads and type-checks the packages of the product, with some files replaced.
 func load(t testing.TB, overlay map[string]string) *source {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+	of := whole
+	if overlay != nil {
+		of = func() (*source, error) { return check(overlay) }
+	}
+	s, err := of()
 	if err != nil {
 		t.Fatal(err)
+	}
+	return s
+}
+
+func check(overlay map[string]string) (*source, error) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return nil, err
 	}
 	s := &source{
 		root: root, overlay: overlay, fset: token.NewFileSet(), pkgs: map[string]*unit{}, live: map[types.Object]bool{}, named: map[string]bool{},
@@ -60,14 +77,14 @@ func load(t testing.TB, overlay map[string]string) *source {
 	}
 	for name := range overlay {
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
-			t.Fatalf("the overlay replaces a missing file: %v", err)
+			return nil, fmt.Errorf("the overlay replaces a missing file: %w", err)
 		}
 	}
 	if _, err := s.Import(module + "/cmd/agentvoice-daemon"); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	s.findLive()
-	return s
+	return s, nil
 }
 
 // read returns a file of the project.
