@@ -109,9 +109,19 @@ func filesIn(answer string) (names []string) {
 // editorTime is the timeout of an editor command.
 const editorTime = 10 * time.Second
 
-// askEditor sends a command to the editor, and tells the user the reason if it fails.
+// askEditor sends a command to the editor once it has answered the one before, and tells
+// the user the reason if it fails.
 func (d *Daemon) askEditor(p protocol.EditorCommandParams) {
+	answered := make(chan struct{})
+	d.voice.mu.Lock()
+	before := d.voice.editor
+	d.voice.editor = answered
+	d.voice.mu.Unlock()
 	go func() {
+		defer close(answered)
+		if before != nil {
+			<-before
+		}
 		ctx, cancel := context.WithTimeout(d.vocabulary.ctx, editorTime)
 		defer cancel()
 		result, err := d.cfg.Editor(ctx, p)

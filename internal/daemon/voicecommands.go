@@ -27,6 +27,7 @@ type voiceCommands struct {
 
 	mu     sync.Mutex
 	wishes map[uint64]wish // keyed by the utterance, until its transcript is taken
+	editor chan struct{}   // closed when the editor has answered the last command; nil before the first
 
 	// Used by the loop only.
 	next func() // action to run when nobody speaks

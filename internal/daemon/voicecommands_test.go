@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -189,6 +190,30 @@ func TestQuietCommands(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The editor gets commands in the order in which they were said, each after the answer to
+// the one before.
+func TestTheEditorGetsCommandsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		r := newRoom(t, protocol.DefaultSettings(), true, codeAnswer, true, func(cfg *Config) {
+			trace := cfg.Editor
+			cfg.Editor = func(ctx context.Context, p protocol.EditorCommandParams) (protocol.EditorCommandResult, error) {
+				if p.Command == protocol.EditorScrollDown {
+					<-free
+				}
+				return trace(ctx, p)
+			}
+		})
+		r.hears("scroll down")
+		r.hears("next problem")
+		r.types("scroll up")
+		synctest.Wait()
+		r.left()
+		close(free)
+		r.left("editor scrollDown 0 []", "editor nextProblem 0 []", "editor scrollUp 0 []")
+	})
 }
 
 // Commands that stop the assistant run as soon as it is silent.
