@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -218,7 +217,7 @@ func TestChatMachineLive(t *testing.T) {
 	a := &able{answers: &answers{}}
 	tk := talkTo(t, a.answers, a, func(s *protocol.Settings) { s.Copilot.Stall = time.Second }, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed,
 	})
 	tk.d.Post(csm.UserStart{})

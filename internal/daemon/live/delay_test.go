@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -91,13 +90,13 @@ func (m *selectableMouth) Run(ctx context.Context, deliver func(int64, *audio.Fr
 }
 
 type selectableSpeaker struct {
-	wavio.Null
+	loudspeaker
 	*selectable
 }
 
 func (m *selectableSpeaker) Open(ctx context.Context) error { return m.selectable.Open(ctx) }
 func (m *selectableSpeaker) Run(ctx context.Context, render func(*audio.Frame)) error {
-	return m.run(ctx, func(ctx context.Context) error { return m.Null.Run(ctx, render) })
+	return m.run(ctx, func(ctx context.Context) error { return m.loudspeaker.Run(ctx, render) })
 }
 
 func (m *selectableSpeaker) Latency() time.Duration {
@@ -113,7 +112,7 @@ func (m *selectableSpeaker) Latency() time.Duration {
 func TestEchoDelayFollowsTheDevices(t *testing.T) {
 	const ms = time.Millisecond
 	in := &selectableMouth{selectable: newSelectable(map[string]time.Duration{"built-in": 10 * ms, "headset": 70 * ms})}
-	out := &selectableSpeaker{wavio.Null{Speed: speed}, newSelectable(map[string]time.Duration{"built-in": 20 * ms, "headset": 130 * ms})}
+	out := &selectableSpeaker{loudspeaker{}, newSelectable(map[string]time.Duration{"built-in": 20 * ms, "headset": 130 * ms})}
 	tk := newTalkOver(t, nil, Config{
 		Source:     func(protocol.Settings) (audio.Source, error) { return in, nil },
 		Sink:       func(protocol.Settings) (audio.Sink, error) { return out, nil },

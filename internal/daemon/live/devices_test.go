@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -70,19 +69,19 @@ func (m *pluggableMouth) Run(ctx context.Context, deliver func(int64, *audio.Fra
 }
 
 type pluggableEar struct {
-	wavio.Null
+	loudspeaker
 	*pluggable
 }
 
 func (m *pluggableEar) Open(ctx context.Context) error { return m.open(ctx) }
 func (m *pluggableEar) Run(ctx context.Context, render func(*audio.Frame)) error {
-	return m.run(ctx, func(ctx context.Context) error { return m.Null.Run(ctx, render) })
+	return m.run(ctx, func(ctx context.Context) error { return m.loudspeaker.Run(ctx, render) })
 }
 
 // TestBothDevicesLost, as when a sound server dies: the user is told once, and the
 // conversation continues only when both are back.
 func TestBothDevicesLost(t *testing.T) {
-	in, out := &pluggableMouth{pluggable: newPluggable()}, &pluggableEar{wavio.Null{Speed: speed}, newPluggable()}
+	in, out := &pluggableMouth{pluggable: newPluggable()}, &pluggableEar{loudspeaker{}, newPluggable()}
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return in, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return out, nil },

@@ -20,7 +20,6 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
@@ -335,7 +334,7 @@ func (f fault) run(t *testing.T) {
 		}
 	}, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return mic, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{pace: 1}, nil },
 		Speed:  1, Tap: said, Instrument: net.instrument,
 	})
 	tk.mouth, tk.limit = mic, patience+f.max

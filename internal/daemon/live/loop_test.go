@@ -126,6 +126,26 @@ func (m *mouth) utter(pcm []int16) int64 {
 	return m.next + int64(len(m.pcm)-len(pcm))
 }
 
+// loudspeaker plays to nobody. Like a mouth, it is slowed down by a busy machine, so that
+// the assistant is not ahead of the user and of the clock.
+type loudspeaker struct {
+	wavio.Null
+	pace float64 // 0 means speed
+}
+
+// Run implements audio.Sink.
+func (l loudspeaker) Run(ctx context.Context, render func(f *audio.Frame)) error {
+	next, stop := (&mouth{pace: l.pace}).ticks()
+	defer stop()
+	var f audio.Frame
+	for {
+		if err := next(ctx); err != nil {
+			return err
+		}
+		render(&f)
+	}
+}
+
 // ticks returns a function that waits for the time of the next frame.
 func (m *mouth) ticks() (next func(context.Context) error, stop func()) {
 	pace := cmp.Or(m.pace, speed)
@@ -268,7 +288,7 @@ func (s slowly) Write(pcm []int16) error {
 //test:long
 func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 	cfg := Config{
-		Sink: func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil }, Speed: speed,
+		Sink: func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil }, Speed: speed,
 		Engines: func() (localrealtime.Config, error) {
 			e, err := engines()
 			whole := e.Recognizer
@@ -303,7 +323,7 @@ func TestSecondVoiceInterruptsOverAWebSocket(t *testing.T) {
 	net.noUDP.Store(true)
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return mic, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Instrument: net.instrument, Tap: said,
 	})
 	tk.mouth = mic
@@ -337,7 +357,7 @@ func isInterrupted(t *testing.T, tk *talk) {
 		}
 	}
 	if cut == nil || cut.TurnID != "turn-1" || cut.Outcome != protocol.OutcomeInterrupted {
-		t.Fatalf("interrupted turn %+v, want turn-1", cut)
+		t.Fatalf("interrupted turn %+v, want turn-1; turns %+v, states %+v", cut, tk.turns, tk.states)
 	}
 	// The recorded answer of the assistant is a prefix of it.
 	last := tk.agent.sent[len(tk.agent.sent)-1]

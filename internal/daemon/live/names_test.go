@@ -9,7 +9,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -29,7 +28,7 @@ func TestTheRecogniserKnowsTheUsersNames(t *testing.T) {
 	m := &mouth{}
 	tk := newTalkOver(t, func(s *protocol.Settings) { s.Vocabulary, s.Words.Send = "parseConfigV2, pgvector", false }, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Engines: func() (localrealtime.Config, error) {
 			cfg, err := engines()
 			cfg.Recognizer = func() (stt.Recognizer, error) { return p, nil }

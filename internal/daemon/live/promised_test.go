@@ -12,7 +12,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -27,7 +26,7 @@ func TestPromisedTimes(t *testing.T) {
 	m := &mouth{pace: 1}
 	tk := idleTalk(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{pace: 1}, nil },
 		Speed:  1, Engines: newTape("these are the words").engines,
 	})
 	quickest := func(id, from, to string, limit time.Duration) bool {
@@ -195,7 +194,7 @@ func TestACoughIsTakenBackLive(t *testing.T) {
 	m := &mouth{}
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Engines: newTape("").engines,
 	})
 	const answer = "This answer is long enough to be disturbed by a short sound. Its second sentence comes after that."
@@ -241,7 +240,7 @@ func TestNoSampleIsLostOrDoubled(t *testing.T) {
 	m := &mouth{}
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Engines: tape.engines,
 	})
 	names := []string{sentence, second}

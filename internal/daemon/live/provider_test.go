@@ -17,7 +17,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -38,7 +37,7 @@ func TestOnlineProviderWithItsKey(t *testing.T) {
 				Clock: dispatch.NewClock(speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true, Notify: tk.notify,
 				World: New(Config{
 					Source: func(protocol.Settings) (audio.Source, error) { return tk.mouth, nil },
-					Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+					Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 					Speed:  speed, Log: zerolog.Nop(),
 					Credentials: func(context.Context, protocol.Provider) (realtime.Credential, error) {
 						return realtime.Credential{Value: key, Kind: realtime.APIKey}, nil

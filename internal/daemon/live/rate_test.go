@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -33,7 +32,7 @@ func TestVoiceRateIsHeard(t *testing.T) {
 	mouth := &mouth{}
 	tk := newTalkOver(t, func(s *protocol.Settings) { s.Cues.Enabled = false }, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return mouth, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Tap: heard,
 	})
 	tk.agent.become(says("All twelve tests of the parser pass, and nothing else was changed."))

@@ -17,7 +17,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -59,7 +58,7 @@ func talkWith(t *testing.T, answer string, change func(*protocol.Settings)) *tal
 func devicesOf(m *mouth, reports *Reports) Config {
 	return Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Reports: reports,
 		Instrument: func(c *realtime.Config) { c.Loopback = true },
 		Credentials: func(context.Context, protocol.Provider) (realtime.Credential, error) {

@@ -14,7 +14,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -141,7 +140,7 @@ func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 	quiet := func(s *protocol.Settings) { s.Cues.Enabled = false } // only the answers are audible
 	tk := newTalkOver(t, quiet, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return mouth, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{pace: 1}, nil },
 		Speed:  1, Tap: sound, Engines: limited(limit),
 	})
 	crossings := tk.watch()
@@ -203,7 +202,7 @@ func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 func TestForcedRenewalPausesAndFinishesTheAnswer(t *testing.T) {
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Engines: limited(4 * time.Second),
 	})
 	const story = "This answer is longer than what is left of the session. "

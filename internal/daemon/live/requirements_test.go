@@ -16,7 +16,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
@@ -71,7 +70,7 @@ func TestREQ002REQ003StartWaitsForTheMicrophone(t *testing.T) {
 	m := &lateMouth{open: make(chan struct{}), run: make(chan struct{})}
 	tk := idleTalk(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed,
 	})
 	until := func(what string, is func(csm.State) bool) {
@@ -191,7 +190,7 @@ func TestGUD004EverythingTwiceLive(t *testing.T) {
 	m := &mouth{}
 	tk := idleTalk(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Engines: newTape("these are the words").engines,
 	})
 	tk.twice.Store(true)
@@ -221,7 +220,7 @@ func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
 	m, tape := &mouth{}, newTape("these are the words")
 	tk := newTalkOver(t, func(s *protocol.Settings) { s.Copilot.Timeout = threshold }, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Engines: tape.engines,
 	})
 	tk.agent.become(func(ctx context.Context, _ copilot.Request, _ func(string)) error { <-ctx.Done(); return ctx.Err() })
@@ -292,7 +291,7 @@ func TestSEC001TheLiveLogHoldsNoWords(t *testing.T) {
 		Notify: tk.notify, Log: log,
 		World: New(Config{
 			Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
-			Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+			Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 			Speed:  speed, Engines: engines, Detector: detector, Log: log,
 		}),
 	})

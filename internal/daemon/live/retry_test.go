@@ -16,7 +16,6 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -63,7 +62,7 @@ func dialTo(t *testing.T, r *refusing, limit time.Duration) *talk {
 	}
 	tk := idleTalk(t, change, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil }, Speed: 1,
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{pace: 1}, nil }, Speed: 1,
 		Credentials: func(context.Context, protocol.Provider) (realtime.Credential, error) {
 			return realtime.Credential{Value: "sk-users", Kind: realtime.APIKey}, nil
 		},
@@ -115,7 +114,7 @@ func TestEndDoesNotWaitForAKey(t *testing.T) {
 	asked, gaveUp := make(chan struct{}, 1), make(chan struct{})
 	tk := idleTalk(t, func(s *protocol.Settings) { s.Provider = protocol.ProviderOpenAI }, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil }, Speed: 1,
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{pace: 1}, nil }, Speed: 1,
 		Credentials: func(ctx context.Context, _ protocol.Provider) (realtime.Credential, error) {
 			asked <- struct{}{}
 			<-ctx.Done()

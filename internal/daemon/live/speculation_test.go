@@ -9,7 +9,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -35,7 +34,7 @@ func TestSpeculationOverTheEmbeddedServer(t *testing.T) {
 		agent := &answers{send: says("Here is the answer.")}
 		tk := talkTo(t, agent, eager{agent}, func(s *protocol.Settings) { s.Speculation = enabled }, Config{
 			Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
-			Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+			Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 			Speed:  speed, Engines: func() (localrealtime.Config, error) {
 				cfg, err := engines()
 				cfg.Recognizer = func() (stt.Recognizer, error) { return p, nil }

@@ -15,7 +15,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -58,7 +57,7 @@ func TestARecordingBeginsAtListening(t *testing.T) {
 	in := &recordedMouth{began: make(chan csm.Phase, 1)}
 	tk := idleTalk(t, nil, Config{
 		Source:     func(protocol.Settings) (audio.Source, error) { return in, nil },
-		Sink:       func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:       func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:      speed,
 		Instrument: func(*realtime.Config) { <-gate },
 	})
@@ -100,7 +99,7 @@ func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
 	in := &gatedMouth{open: &open}
 	tk := idleTalk(t, nil, Config{
 		Source:   func(protocol.Settings) (audio.Source, error) { return in, nil },
-		Sink:     func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:     func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:    speed,
 		Detector: func() (vad.Detector, error) { <-gate; return detector() },
 	})
@@ -140,7 +139,7 @@ func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 	}
 	tk := idleTalk(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed,
 		Engines: func() (localrealtime.Config, error) {
 			cfg, err := engines()

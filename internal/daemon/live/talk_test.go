@@ -14,7 +14,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -55,7 +54,7 @@ func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 	mouth := &mouth{}
 	tk := newTalkOver(t, change, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return mouth, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed,
 	})
 	tk.mouth = mouth

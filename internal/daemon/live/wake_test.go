@@ -13,7 +13,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
-	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -45,7 +44,7 @@ func (r *room) Close() error {
 func over(r *room) Config {
 	return Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return r, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed,
 	}
 }
