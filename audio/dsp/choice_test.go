@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/bench/room"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
@@ -234,7 +234,7 @@ func BenchmarkUplink(b *testing.B) {
 
 // wordErrors plays every sentence, each with the assistant speaking over its start for the given time.
 func wordErrors(b *testing.B, s *scene, level float64, echo time.Duration) float64 {
-	recognizer, err := stt.PocketSphinx(stt.PocketSphinxConfig{})()
+	recognizer, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
 	if err != nil {
 		b.Fatal(err)
 	}

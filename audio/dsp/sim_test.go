@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/bench/room"
 )
@@ -26,7 +26,7 @@ used. Shall I open the file and make the change now?`
 
 // The assistant is synthetic, in two voices, at -20 dBFS while it speaks: 40 s.
 var assistant = sync.OnceValues(func() ([]int16, error) {
-	synth, err := tts.Flite()()
+	synth, err := voice.Flite()()
 	if err != nil {
 		return nil, err
 	}

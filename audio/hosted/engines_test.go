@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/memhttp"
@@ -25,7 +25,7 @@ func TestVoiceOfAnEngine(t *testing.T) {
 	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {
 		virtually(t, name, func(t *testing.T) {
 			row, _ := provider.Of(name)
-			server := &audioapi.Server{Synthesizer: tts.Flite(), Key: canary, KeyHeader: row.KeyHeader}
+			server := &audioapi.Server{Synthesizer: voice.Flite(), Key: canary, KeyHeader: row.KeyHeader}
 			service := memhttp.Serve(t, server.Handler())
 			speak, err := NewSpeaker(Config{
 				Provider: row, BaseURL: memhttp.URL, Model: "tts-1", HTTPClient: service,
@@ -63,7 +63,7 @@ func spoken(t *testing.T) []int16 {
 	if err != nil {
 		t.Fatalf("the recordings are missing; install pocketsphinx-testdata (make deps): %v", err)
 	}
-	low, err := audio.NewResampler(audio.SampleRate, stt.SampleRate)
+	low, err := audio.NewResampler(audio.SampleRate, hearing.SampleRate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestEarsOfAnEngine(t *testing.T) {
 	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {
 		virtually(t, name, func(t *testing.T) {
 			row, _ := provider.Of(name)
-			hearing, _ := row.Hears(provider.Transcriptions)
-			server := &audioapi.Server{Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Key: canary, KeyHeader: row.KeyHeader}
+			ears, _ := row.Hears(provider.Transcriptions)
+			server := &audioapi.Server{Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Key: canary, KeyHeader: row.KeyHeader}
 			service := memhttp.Serve(t, server.Handler())
 			tr, err := NewTranscriber(TranscriberConfig{
 				Config: Config{
@@ -89,7 +89,7 @@ func TestEarsOfAnEngine(t *testing.T) {
 						return realtime.Credential{Value: canary, Kind: realtime.APIKey}, nil
 					},
 				},
-				Hearing: hearing, Vocabulary: func() string { return "Dashwood" },
+				Hearing: ears, Vocabulary: func() string { return "Dashwood" },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -106,8 +106,8 @@ func TestEarsOfAnEngine(t *testing.T) {
 			if err != nil || len(all) != 1 || result.Text != all[0].Text || len(strings.Fields(result.Text)) < 2 || all[0].Fields["prompt"] != "Dashwood" {
 				t.Errorf("%+v %v; the service: %+v", result, err, all)
 			}
-			if (result.Confidence > 0) != hearing.Logprobs {
-				t.Errorf("confidence %v, and the table says %v", result.Confidence, hearing.Logprobs)
+			if (result.Confidence > 0) != ears.Logprobs {
+				t.Errorf("confidence %v, and the table says %v", result.Confidence, ears.Logprobs)
 			}
 		})
 	}

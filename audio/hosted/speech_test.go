@@ -121,9 +121,9 @@ func tone() []byte {
 	return b.Bytes()
 }
 
-// voice returns a voice of a service, and its log. It must be called in a synctest bubble,
+// voiceOf returns a voice of a service, and its log. It must be called in a synctest bubble,
 // so that the stall timeout takes no real time.
-func voice(t *testing.T, handler http.HandlerFunc) (*Queue, *listener, *bytes.Buffer) {
+func voiceOf(t *testing.T, handler http.HandlerFunc) (*Queue, *listener, *bytes.Buffer) {
 	t.Helper()
 	service := memhttp.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client is gone
@@ -226,7 +226,7 @@ func TestServicesThatMisbehave(t *testing.T) {
 		virtually(t, name, func(t *testing.T) {
 			var mu sync.Mutex
 			tries := 0
-			q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+			q, l, _ := voiceOf(t, func(w http.ResponseWriter, r *http.Request) {
 				mu.Lock()
 				tries++
 				answer := c.answers[min(tries, len(c.answers))-1]
@@ -253,7 +253,7 @@ func TestServicesThatMisbehave(t *testing.T) {
 func TestAudioWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan struct{})
-		q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+		q, l, _ := voiceOf(t, func(w http.ResponseWriter, r *http.Request) {
 			defer close(gone)
 			w.Header().Set("Content-Type", "audio/pcm")
 			for {
@@ -280,7 +280,7 @@ func TestAudioWithoutEnd(t *testing.T) {
 func TestCancelIsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan time.Time, 1)
-		q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+		q, l, _ := voiceOf(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "audio/pcm")
 			_, _ = w.Write(tone())
 			_ = http.NewResponseController(w).Flush()
@@ -367,7 +367,7 @@ func TestPositionsAreThoseOfTheAudio(t *testing.T) {
 		"WAV that is called bytes": {"application/octet-stream", wav, audio.SampleRate / 10},
 	} {
 		virtually(t, name, func(t *testing.T) {
-			q, l, _ := voice(t, func(w http.ResponseWriter, _ *http.Request) {
+			q, l, _ := voiceOf(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.media)
 				body := append(bytes.Clone(c.head), tone()...)
 				for _, n := range []int{1, 2, 6, 44, 997} { // odd sizes

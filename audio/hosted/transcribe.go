@@ -16,16 +16,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
 // Limits of a transcription.
 const (
-	maxUtterance = 2 * 60 * stt.SampleRate // 3.8 MB of WAV
-	maxText      = 1 << 20                 // of a response, in bytes
-	patience     = 30 * time.Second        // for an utterance, including retries
-	listenStall  = 20 * time.Second        // for a response: on a slow machine a model takes longer than the utterance
+	maxUtterance = 2 * 60 * hearing.SampleRate // 3.8 MB of WAV
+	maxText      = 1 << 20                     // of a response, in bytes
+	patience     = 30 * time.Second            // for an utterance, including retries
+	listenStall  = 20 * time.Second            // for a response: on a slow machine a model takes longer than the utterance
 )
 
 // TranscriberConfig configures a transcription service.
@@ -39,7 +39,7 @@ type TranscriberConfig struct {
 	Vocabulary func() string
 	// Instead recognises an utterance if the service fails, and Report receives the
 	// failure. Instead is nil if there is no other recogniser.
-	Instead stt.Factory
+	Instead hearing.Factory
 	Report  func(error)
 }
 
@@ -76,8 +76,8 @@ func (t *Transcriber) Cancel() {
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 }
 
-// Recognizer is an stt.Factory.
-func (t *Transcriber) Recognizer() (stt.Recognizer, error) { return &recognizer{t: t}, nil }
+// Recognizer is an hearing.Factory.
+func (t *Transcriber) Recognizer() (hearing.Recognizer, error) { return &recognizer{t: t}, nil }
 
 // recognizer keeps the audio of an utterance in memory until its transcript arrives.
 type recognizer struct {
@@ -87,24 +87,24 @@ type recognizer struct {
 	closed bool
 }
 
-// Start implements stt.Recognizer.
+// Start implements hearing.Recognizer.
 func (r *recognizer) Start() error {
 	if r.closed {
-		return stt.ErrClosed
+		return hearing.ErrClosed
 	}
 	r.forget()
 	r.active = true
 	return nil
 }
 
-// Write implements stt.Recognizer. If an utterance is too long, only its beginning is
+// Write implements hearing.Recognizer. If an utterance is too long, only its beginning is
 // recognised.
 func (r *recognizer) Write(pcm []int16) error {
 	switch {
 	case r.closed:
-		return stt.ErrClosed
+		return hearing.ErrClosed
 	case !r.active:
-		return stt.ErrNoUtterance
+		return hearing.ErrNoUtterance
 	}
 	if r.pcm == nil {
 		r.pcm = make([]int16, 0, maxUtterance) // growing it with append would leave copies of the audio behind
@@ -113,24 +113,24 @@ func (r *recognizer) Write(pcm []int16) error {
 	return nil
 }
 
-// Partial implements stt.Recognizer. It is always empty, because there are no results
+// Partial implements hearing.Recognizer. It is always empty, because there are no results
 // before Finish.
 func (r *recognizer) Partial() string { return "" }
 
-// Finish implements stt.Recognizer.
-func (r *recognizer) Finish() (stt.Result, error) { return r.FinishStreaming(func(string) {}) }
+// Finish implements hearing.Recognizer.
+func (r *recognizer) Finish() (hearing.Result, error) { return r.FinishStreaming(func(string) {}) }
 
-// FinishStreaming implements stt.Streamer.
-func (r *recognizer) FinishStreaming(partial func(string)) (stt.Result, error) {
+// FinishStreaming implements hearing.Streamer.
+func (r *recognizer) FinishStreaming(partial func(string)) (hearing.Result, error) {
 	switch {
 	case r.closed:
-		return stt.Result{}, stt.ErrClosed
+		return hearing.Result{}, hearing.ErrClosed
 	case !r.active:
-		return stt.Result{}, stt.ErrNoUtterance
+		return hearing.Result{}, hearing.ErrNoUtterance
 	}
 	defer r.forget()
 	if len(r.pcm) == 0 {
-		return stt.Result{}, nil
+		return hearing.Result{}, nil
 	}
 	r.t.mu.Lock()
 	ctx := r.t.ctx
@@ -150,7 +150,7 @@ func (r *recognizer) FinishStreaming(partial func(string)) (stt.Result, error) {
 	return instead(r.t.cfg.Instead, r.pcm)
 }
 
-// Close implements stt.Recognizer.
+// Close implements hearing.Recognizer.
 func (r *recognizer) Close() error {
 	r.forget()
 	r.closed = true
@@ -164,24 +164,24 @@ func (r *recognizer) forget() {
 }
 
 // instead recognises an utterance with another engine.
-func instead(of stt.Factory, pcm []int16) (stt.Result, error) {
+func instead(of hearing.Factory, pcm []int16) (hearing.Result, error) {
 	engine, err := of()
 	if err != nil {
-		return stt.Result{}, err
+		return hearing.Result{}, err
 	}
 	defer func() { _ = engine.Close() }() // the result matters, not this error
 	if err := engine.Start(); err != nil {
-		return stt.Result{}, err
+		return hearing.Result{}, err
 	}
 	if err := engine.Write(pcm); err != nil {
-		return stt.Result{}, err
+		return hearing.Result{}, err
 	}
 	return engine.Finish()
 }
 
 // transcribe sends an utterance to the service. add receives the words of a streamed
 // answer; again says that they replace the earlier ones.
-func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, add func(words string, again bool)) (result stt.Result, err error) {
+func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, add func(words string, again bool)) (result hearing.Result, err error) {
 	body, contentType, err := t.form(pcm)
 	if err != nil {
 		return result, err
@@ -241,7 +241,7 @@ func wav(pcm []int16) []byte {
 	b := append(make([]byte, 0, 44+size), "RIFF"...)
 	b = binary.LittleEndian.AppendUint32(b, 36+size)
 	b = append(b, "WAVEfmt "...)
-	for _, v := range []uint32{16, 1 | 1<<16, stt.SampleRate, 2 * stt.SampleRate, 2 | 16<<16} { // PCM, mono, 16 bits
+	for _, v := range []uint32{16, 1 | 1<<16, hearing.SampleRate, 2 * hearing.SampleRate, 2 | 16<<16} { // PCM, mono, 16 bits
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	b = append(b, "data"...)
@@ -268,8 +268,8 @@ type transcript struct {
 	Error json.RawMessage `json:"error"`
 }
 
-func (t transcript) result() stt.Result {
-	r := stt.Result{Text: strings.TrimSpace(*t.Text)}
+func (t transcript) result() hearing.Result {
+	r := hearing.Result{Text: strings.TrimSpace(*t.Text)}
 	for _, p := range t.Logprobs {
 		r.Confidence += min(math.Exp(p.Logprob), 1) / float64(len(t.Logprobs))
 	}
@@ -277,7 +277,7 @@ func (t transcript) result() stt.Result {
 }
 
 // readTranscript reads a response, complete or streamed.
-func readTranscript(res *http.Response, add func(words string, again bool)) (result stt.Result, err error) {
+func readTranscript(res *http.Response, add func(words string, again bool)) (result hearing.Result, err error) {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	in := io.LimitReader(res.Body, maxText)
 	switch media {
@@ -300,7 +300,7 @@ func readTranscript(res *http.Response, add func(words string, again bool)) (res
 
 // readStream reads events up to the one that contains the whole text, or to the end of
 // a stream without one, such as vLLM's.
-func readStream(in io.Reader, add func(words string, again bool)) (result stt.Result, err error) {
+func readStream(in io.Reader, add func(words string, again bool)) (result hearing.Result, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxText)
 	text, again := "", true
@@ -310,7 +310,7 @@ func readStream(in io.Reader, add func(words string, again bool)) (result stt.Re
 			continue
 		}
 		if data = strings.TrimSpace(data); data == "[DONE]" {
-			return stt.Result{Text: strings.TrimSpace(text)}, nil
+			return hearing.Result{Text: strings.TrimSpace(text)}, nil
 		}
 		var t transcript
 		switch err := json.Unmarshal([]byte(data), &t); {

@@ -18,14 +18,14 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/memhttp"
 )
 
 // ears returns a recogniser backed by a service. It must be called in a synctest bubble.
-func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig)) (*Transcriber, stt.Recognizer) {
+func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig)) (*Transcriber, hearing.Recognizer) {
 	t.Helper()
 	service := memhttp.Serve(t, handler)
 	row, _ := provider.Of(provider.OpenAI)
@@ -62,18 +62,18 @@ func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig
 }
 
 // hear recognises one utterance.
-func hear(t *testing.T, r stt.Recognizer) (stt.Result, []string, error) {
+func hear(t *testing.T, r hearing.Recognizer) (hearing.Result, []string, error) {
 	t.Helper()
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := r.Write(make([]int16, stt.SampleRate/10)); err != nil {
+		if err := r.Write(make([]int16, hearing.SampleRate/10)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var partials []string
-	result, err := r.(stt.Streamer).FinishStreaming(func(text string) { partials = append(partials, text) })
+	result, err := r.(hearing.Streamer).FinishStreaming(func(text string) { partials = append(partials, text) })
 	return result, partials, err
 }
 
@@ -200,7 +200,7 @@ func TestFormOfTranscription(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, fields[name], v)
 			}
 		}
-		if len(fields) != len(want) || len(file) != 44+2*3*stt.SampleRate/10 || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " {
+		if len(fields) != len(want) || len(file) != 44+2*3*hearing.SampleRate/10 || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " {
 			t.Errorf("%v, %d bytes", fields, len(file))
 		}
 	})
@@ -213,11 +213,11 @@ func TestAnotherEngineRecognisesWhatAServiceFailsAt(t *testing.T) {
 		var other engine
 		var told []error
 		_, r := ears(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, func(c *TranscriberConfig) {
-			c.Instead = func() (stt.Recognizer, error) { return &other, nil }
+			c.Instead = func() (hearing.Recognizer, error) { return &other, nil }
 			c.Report = func(err error) { told = append(told, err) }
 		})
 		result, _, err := hear(t, r)
-		if err != nil || result.Text != "by another" || other.samples != 3*stt.SampleRate/10 || !other.closed || len(told) != 1 {
+		if err != nil || result.Text != "by another" || other.samples != 3*hearing.SampleRate/10 || !other.closed || len(told) != 1 {
 			t.Errorf("%+v %v: the other engine heard %d samples, told %v", result, err, other.samples, told)
 		}
 	})
@@ -228,11 +228,11 @@ type engine struct {
 	closed  bool
 }
 
-func (e *engine) Start() error                { return nil }
-func (e *engine) Write(pcm []int16) error     { e.samples += len(pcm); return nil }
-func (e *engine) Partial() string             { return "" }
-func (e *engine) Finish() (stt.Result, error) { return stt.Result{Text: "by another"}, nil }
-func (e *engine) Close() error                { e.closed = true; return nil }
+func (e *engine) Start() error                    { return nil }
+func (e *engine) Write(pcm []int16) error         { e.samples += len(pcm); return nil }
+func (e *engine) Partial() string                 { return "" }
+func (e *engine) Finish() (hearing.Result, error) { return hearing.Result{Text: "by another"}, nil }
+func (e *engine) Close() error                    { e.closed = true; return nil }
 
 // Cancel closes the request immediately, and no other engine is used. The next
 // utterance is recognised.
@@ -250,7 +250,7 @@ func TestCancelOfTranscription(t *testing.T) {
 			answer("application/json", `{"text":"again"}`)(w, q)
 		}, func(c *TranscriberConfig) {
 			c.Stall = time.Minute
-			c.Instead = func() (stt.Recognizer, error) { t.Error("another engine is asked"); return nil, errors.New("no") }
+			c.Instead = func() (hearing.Recognizer, error) { t.Error("another engine is asked"); return nil, errors.New("no") }
 		})
 		go func() { <-asked; tr.Cancel() }()
 		begin := time.Now()
@@ -267,10 +267,10 @@ func TestCancelOfTranscription(t *testing.T) {
 func TestUtterancesOfARecogniser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, r := ears(t, answer("application/json", `{"text":"yes"}`), nil)
-		if _, err := r.Finish(); !errors.Is(err, stt.ErrNoUtterance) {
+		if _, err := r.Finish(); !errors.Is(err, hearing.ErrNoUtterance) {
 			t.Error(err)
 		}
-		if err := r.Write([]int16{1}); !errors.Is(err, stt.ErrNoUtterance) {
+		if err := r.Write([]int16{1}); !errors.Is(err, hearing.ErrNoUtterance) {
 			t.Error(err)
 		}
 		if err := r.Start(); err != nil {
@@ -280,8 +280,8 @@ func TestUtterancesOfARecogniser(t *testing.T) {
 			t.Errorf("%+v %v", result, err)
 		}
 		_ = r.Start()
-		pcm := bytes.Repeat([]byte{1}, stt.SampleRate)
-		for range 3 * maxUtterance / stt.SampleRate {
+		pcm := bytes.Repeat([]byte{1}, hearing.SampleRate)
+		for range 3 * maxUtterance / hearing.SampleRate {
 			if err := r.Write(make([]int16, len(pcm))); err != nil {
 				t.Fatal(err)
 			}
@@ -297,7 +297,7 @@ func TestUtterancesOfARecogniser(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := r.Start(); !errors.Is(err, stt.ErrClosed) {
+		if err := r.Start(); !errors.Is(err, hearing.ErrClosed) {
 			t.Error(err)
 		}
 	})

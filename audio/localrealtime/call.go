@@ -10,8 +10,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -52,15 +52,15 @@ type call struct {
 	raised      []happening // events raised by actions
 	session     session
 	items       conversation
-	turns       turns
+	turns       turnState
 	said        string                      // the item of the last committed turn
 	transcripts map[string]*transcriptState // pending transcripts, by item
 	responses   map[uint32]*response        // not yet over
 	idle        *time.Timer                 // runs while the call waits for the user
 	idleFrom    int64
 
-	listener  endturn.Listener // nil if unavailable
-	listening bool             // listener is busy
+	listener  turns.Listener // nil if unavailable
+	listening bool           // listener is busy
 }
 
 // newCall creates a call with its engines over a transport.

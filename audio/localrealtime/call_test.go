@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 )
 
 func TestSessionIsCreatedAndUpdated(t *testing.T) {
@@ -167,7 +167,7 @@ func TestRecogniserThatLoadsShowsThatItIsAtWork(t *testing.T) {
 	load := sync.OnceFunc(func() { close(loaded) })
 	h := start(t, func(c *Config) {
 		recognizer := c.Recognizer
-		c.Recognizer = func() (stt.Recognizer, error) { <-loaded; return recognizer() }
+		c.Recognizer = func() (hearing.Recognizer, error) { <-loaded; return recognizer() }
 	})
 	t.Cleanup(load)
 	p := h.call(t, transcribing())

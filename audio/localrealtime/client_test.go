@@ -26,7 +26,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) == "" {
 		goleak.VerifyTestMain(m)
 	}
-	if err := sherpa.Serve(os.Args[1:], os.Stdin, os.Stdout); err != nil {
+	if err := engine.Serve(os.Args[1:], os.Stdin, os.Stdout, func(engine.Model) engine.Loader { return sherpa.Load }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
@@ -28,8 +28,8 @@ func realEngines(t *testing.T) func(*Config) {
 	return func(c *Config) {
 		c.Speed = 2
 		c.Detector = func() (vad.Detector, error) { return vad.NewSilero(model, lib) }
-		c.Recognizer = stt.PocketSphinx(stt.PocketSphinxConfig{})
-		c.Synthesizer = tts.Flite()
+		c.Recognizer = hearing.PocketSphinx(hearing.PocketSphinxConfig{})
+		c.Synthesizer = voice.Flite()
 	}
 }
 
@@ -88,7 +88,7 @@ func TestHumanSpeechOverWebSocket(t *testing.T) {
 
 func TestTextIsSpokenByTheEngine(t *testing.T) {
 	h := start(t, realEngines(t))
-	if s, err := tts.Flite()(); err != nil {
+	if s, err := voice.Flite()(); err != nil {
 		t.Fatal(err)
 	} else if err := s.Close(); err != nil {
 		t.Fatal(err)

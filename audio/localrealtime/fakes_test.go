@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 )
 
 // Fakes for behaviour that real engines cannot produce on demand: responding at a known
@@ -62,10 +62,10 @@ func (r *fakeRecognizer) Write(pcm []int16) error {
 	return nil
 }
 func (r *fakeRecognizer) Partial() string {
-	return strings.Join(fakeWords[:min(r.heard/(stt.SampleRate/5), len(fakeWords))], " ")
+	return strings.Join(fakeWords[:min(r.heard/(hearing.SampleRate/5), len(fakeWords))], " ")
 }
-func (r *fakeRecognizer) Finish() (stt.Result, error) {
-	return stt.Result{Text: r.Partial(), Confidence: 0.5}, nil
+func (r *fakeRecognizer) Finish() (hearing.Result, error) {
+	return hearing.Result{Text: r.Partial(), Confidence: 0.5}, nil
 }
 func (r *fakeRecognizer) Close() error { r.engines.closed.Add(1); return nil }
 
@@ -123,7 +123,7 @@ func (e *fakeEngines) detector() (vad.Detector, error) {
 	return &fakeDetector{fail: &e.detectorFails, closed: &e.closed, runs: &e.detections}, nil
 }
 
-func (e *fakeEngines) recognizer() (stt.Recognizer, error) {
+func (e *fakeEngines) recognizer() (hearing.Recognizer, error) {
 	if e.recognizerBroken.Load() {
 		return nil, errors.New("no fake recogniser here; install one")
 	}
@@ -131,7 +131,7 @@ func (e *fakeEngines) recognizer() (stt.Recognizer, error) {
 	return &fakeRecognizer{engines: e}, nil
 }
 
-func (e *fakeEngines) synthesizer() (tts.Synthesizer, error) {
+func (e *fakeEngines) synthesizer() (voice.Synthesizer, error) {
 	if e.synthesizerBroken.Load() {
 		return nil, errors.New("no fake synthesiser here; install one")
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 )
 
 const (
@@ -35,11 +35,11 @@ const (
 // one response ahead of the pacer, so that queued sentences play without a gap.
 type speaker struct {
 	call  *call
-	synth tts.Synthesizer
+	synth voice.Synthesizer
 	queue chan *response
 }
 
-func newSpeaker(c *call, synth tts.Synthesizer) *speaker {
+func newSpeaker(c *call, synth voice.Synthesizer) *speaker {
 	return &speaker{call: c, synth: synth, queue: make(chan *response, 1)}
 }
 
@@ -105,7 +105,7 @@ func (s *speaker) speak(r *response, segments <-chan string) error {
 		}
 		c.post(func() { c.onAnswer(machine.Segment, r, news{text: text}) })
 		samples, rate := int64(0), 1
-		err := tts.SpeakPromptly(r.ctx, s.synth, c.engineVoice(r.voice), text, func(pcm []int16, hz int) error {
+		err := voice.SpeakPromptly(r.ctx, s.synth, c.engineVoice(r.voice), text, func(pcm []int16, hz int) error {
 			samples, rate = samples+int64(len(pcm)), hz
 			return w.write(pcm, hz)
 		})

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 )
 
 // Limits of the recogniser's queue and of the rate of partial results.
@@ -25,7 +25,7 @@ var errOverload = errors.New("the recogniser is more than 60 s behind; the machi
 // because a chunk can take more than 100 ms. The queue's methods never block; results
 // are posted to the call.
 type recognition struct {
-	engines *pool[stt.Recognizer]
+	engines *pool[hearing.Recognizer]
 	words   func() []string // may be nil
 	// report receives the results of an utterance: any number of partials, then one
 	// final or one failure, unless it was aborted.
@@ -67,7 +67,7 @@ type transcript struct {
 	err        error // the utterance has failed
 }
 
-func newRecognition(engines *pool[stt.Recognizer], words func() []string, report func(transcript)) *recognition {
+func newRecognition(engines *pool[hearing.Recognizer], words func() []string, report func(transcript)) *recognition {
 	return &recognition{engines: engines, words: words, report: report, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
@@ -177,7 +177,7 @@ func (r *recognition) run(ctx context.Context) {
 		case recognitionOverload:
 			u.fail(errOverload)
 		case recognitionFinish:
-			var result stt.Result
+			var result hearing.Result
 			var err error
 			partials.during(func() {
 				result, err = u.finish(func(text string) { partials.report(transcript{item: j.item, text: text}) })
@@ -259,9 +259,9 @@ func (p *repeater) during(work func()) {
 // utteranceInEngine is the engine and whether its current utterance has failed. A
 // failed engine is closed, and the next utterance gets a new one.
 type utteranceInEngine struct {
-	engines *pool[stt.Recognizer]
+	engines *pool[hearing.Recognizer]
 	words   func() []string
-	engine  stt.Recognizer
+	engine  hearing.Recognizer
 	err     error
 }
 
@@ -273,7 +273,7 @@ func (u *utteranceInEngine) start() {
 			return
 		}
 	}
-	if w, ok := u.engine.(stt.WordTaker); ok && u.words != nil {
+	if w, ok := u.engine.(hearing.WordTaker); ok && u.words != nil {
 		w.SetWords(u.words())
 	}
 	if err := u.engine.Start(); err != nil {
@@ -296,11 +296,11 @@ func (u *utteranceInEngine) partial() string {
 	return u.engine.Partial()
 }
 
-func (u *utteranceInEngine) finish(partial func(string)) (result stt.Result, err error) {
+func (u *utteranceInEngine) finish(partial func(string)) (result hearing.Result, err error) {
 	if u.err != nil {
-		return stt.Result{}, u.err
+		return hearing.Result{}, u.err
 	}
-	if s, ok := u.engine.(stt.Streamer); ok {
+	if s, ok := u.engine.(hearing.Streamer); ok {
 		result, err = s.FinishStreaming(partial)
 	} else {
 		result, err = u.engine.Finish()

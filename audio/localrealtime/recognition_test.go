@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 )
 
 // slowEngine is a fake that takes this long for everything.
@@ -18,9 +18,9 @@ func (s slowEngine) slowly() { time.Sleep(time.Duration(s)) }
 func (slowEngine) Start() error          { return nil }
 func (s slowEngine) Write([]int16) error { s.slowly(); return nil }
 func (slowEngine) Partial() string       { return "so far" }
-func (s slowEngine) Finish() (stt.Result, error) {
+func (s slowEngine) Finish() (hearing.Result, error) {
 	s.slowly()
-	return stt.Result{Text: "so far and more"}, nil
+	return hearing.Result{Text: "so far and more"}, nil
 }
 func (slowEngine) Close() error { return nil }
 
@@ -41,7 +41,7 @@ func signsOfLife(t *testing.T, slow slowEngine) {
 	}
 	begin := time.Now()
 	reports := make(chan report, 100)
-	p := newPool(func() (stt.Recognizer, error) { slow.slowly(); return slow, nil }, time.Minute, func() {})
+	p := newPool(func() (hearing.Recognizer, error) { slow.slowly(); return slow, nil }, time.Minute, func() {})
 	r := newRecognition(p, nil, func(of transcript) { reports <- report{of, time.Since(begin)} })
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})

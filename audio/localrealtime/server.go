@@ -18,10 +18,10 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 )
 
 // DefaultMaxCalls bounds the engines in memory. A conversation uses one call, or two
@@ -48,14 +48,14 @@ const DefaultKeepEngines = 2 * time.Minute
 // Config configures a Server. Recognizer, Synthesizer, Detector and APIKey are
 // required.
 type Config struct {
-	Recognizer  stt.Factory
-	Synthesizer tts.Factory
+	Recognizer  hearing.Factory
+	Synthesizer voice.Factory
 	Detector    func() (vad.Detector, error)
 	// Listener returns the model that judges the end of a turn by sound, for sessions
 	// with semantic_vad. If nil, only the words decide.
-	Listener func() endturn.Listener
+	Listener func() turns.Listener
 	// Words returns words that the user is likely to say, for recognisers that support
-	// them (stt.WordTaker). It is called for each utterance and may be nil.
+	// them (hearing.WordTaker). It is called for each utterance and may be nil.
 	Words func() []string
 	// Model answers the user. If nil, the server only transcribes and speaks verbatim
 	// text.
@@ -103,7 +103,7 @@ type Server struct {
 	api         *webrtc.API
 	mux         ice.UDPMux
 	secrets     *secretStore
-	recognizers *pool[stt.Recognizer]
+	recognizers *pool[hearing.Recognizer]
 	detectors   *pool[vad.Detector]
 	requests    *rate.Limiter
 	wrongKeys   *rate.Limiter
@@ -158,7 +158,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:         cfg,
 		secrets:     newSecretStore(time.Now),
-		recognizers: newPool[stt.Recognizer](cfg.Recognizer, cfg.KeepEngines, cfg.EnginesFreed),
+		recognizers: newPool[hearing.Recognizer](cfg.Recognizer, cfg.KeepEngines, cfg.EnginesFreed),
 		detectors:   newPool[vad.Detector](cfg.Detector, cfg.KeepEngines, cfg.EnginesFreed),
 		requests:    rate.NewLimiter(requestRate, requestBurst),
 		wrongKeys:   rate.NewLimiter(wrongKeyRate, wrongKeyBurst),

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 )
 
 // session is the effective configuration of a call, as shown by session.created and
@@ -207,8 +207,8 @@ func (s session) check() error {
 		return invalidf("invalid_value", "session.type", "session.type must be \"realtime\"; other sessions are not offered here")
 	case !slices.Equal(s.OutputModalities, []string{"audio"}):
 		return invalidf("invalid_value", "session.output_modalities", "session.output_modalities must be [\"audio\"]: this server has no text model")
-	case !(s.Audio.Output.Speed >= tts.MinRate && s.Audio.Output.Speed <= tts.MaxRate):
-		return invalidf("invalid_value", out+"speed", "%sspeed must be %v to %v", out, tts.MinRate, tts.MaxRate)
+	case !(s.Audio.Output.Speed >= voice.MinRate && s.Audio.Output.Speed <= voice.MaxRate):
+		return invalidf("invalid_value", out+"speed", "%sspeed must be %v to %v", out, voice.MinRate, voice.MaxRate)
 	case s.Audio.Input.Format.Type != "audio/pcm":
 		return invalidf("invalid_value", in+"format.type", "%sformat.type must be \"audio/pcm\"; audio over RTP is Opus in any case", in)
 	case s.Audio.Output.Format.Type != "audio/pcm":
@@ -281,21 +281,21 @@ func (t *turnDetection) check() error {
 
 // eagernessDelays maps each eagerness to the pauses that end a turn, by how complete
 // its words are.
-var eagernessDelays = func() map[string]endturn.Delays {
-	ms := func(complete, unclear, open time.Duration) endturn.Delays {
-		return endturn.Delays{Complete: complete * time.Millisecond, Unclear: unclear * time.Millisecond, Open: open * time.Millisecond}
+var eagernessDelays = func() map[string]turns.Delays {
+	ms := func(complete, unclear, open time.Duration) turns.Delays {
+		return turns.Delays{Complete: complete * time.Millisecond, Unclear: unclear * time.Millisecond, Open: open * time.Millisecond}
 	}
-	return map[string]endturn.Delays{
+	return map[string]turns.Delays{
 		"low": ms(700, 1400, 2500), "medium": ms(250, 700, 1500), "auto": ms(250, 700, 1500), "high": ms(200, 400, 1000),
 	}
 }()
 
 // judge returns the Judge that decides whether a pause ends a turn.
-func (t *turnDetection) judge() endturn.Judge {
+func (t *turnDetection) judge() turns.Judge {
 	if t.Type == "semantic_vad" {
-		return endturn.Words(eagernessDelays[*t.Eagerness])
+		return turns.Words(eagernessDelays[*t.Eagerness])
 	}
-	return endturn.Silence(t.endpointer().Silence)
+	return turns.Silence(t.endpointer().Silence)
 }
 
 // minSpeech is two windows of 32 ms, so that a click does not count as an onset.

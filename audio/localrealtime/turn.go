@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -21,14 +21,14 @@ const (
 	stallSlack    = 2 * time.Second     // in addition to the silence, before a caller that stopped sending has ended its turn
 )
 
-// turns is the input audio buffer and the boundaries of its utterances. Only call.run
+// turnState is the input audio buffer and the boundaries of its utterances. Only call.run
 // uses it; call.state holds the state of the turn.
-type turns struct {
+type turnState struct {
 	pos       int64 // samples received since the call began
 	committed int64 // end of the last commit or clear
 	kept      []int16
 	endpoint  *vad.Endpointer // nil when turns are manual
-	judge     endturn.Judge   // judges pauses, in addition to endpoint
+	judge     turns.Judge     // judges pauses, in addition to endpoint
 	base      int64           // position at which endpoint started
 	sound     soundOfPause
 	open      *utterance    // may be nil
@@ -98,7 +98,7 @@ func (c *call) hearAt(k machine.Kind, pos int64) { c.take(machine.Event{Kind: k}
 // soundOfPause is a Listener's judgement of the voice before a pause.
 type soundOfPause struct {
 	since    int64 // start of the pause
-	judge    endturn.Judge
+	judge    turns.Judge
 	listened bool // the Listener has been called
 }
 
@@ -114,12 +114,12 @@ const settledAfter = 5 * vad.WindowSamples
 
 // judgeOf returns the Judge for the pause that began at since. Until the Listener has
 // answered, and if it fails, only the words decide.
-func (c *call) judgeOf(since int64) endturn.Judge {
+func (c *call) judgeOf(since int64) turns.Judge {
 	t := &c.turns
 	if t.sound.since != since || t.sound.judge == nil {
 		t.sound = soundOfPause{since: since, judge: t.judge}
 	}
-	_, words := t.judge.(endturn.Words)
+	_, words := t.judge.(turns.Words)
 	if words && c.listener != nil && !c.listening && !t.sound.listened && t.open != nil && t.pos-since >= soundAfter {
 		t.sound.listened, c.listening = true, true
 		pcm, judge := t.since(max(t.open.start, t.pos-soundKept)), t.judge
@@ -128,7 +128,7 @@ func (c *call) judgeOf(since int64) endturn.Judge {
 			c.post(func() {
 				c.listening = false
 				if err == nil && t.sound.since == since {
-					t.sound.judge = endturn.WithSound(judge, complete)
+					t.sound.judge = turns.WithSound(judge, complete)
 				}
 			})
 		})
@@ -144,7 +144,7 @@ func (c *call) delayOf(since int64) time.Duration {
 	if words, known := c.wordsUpTo(since); known {
 		return judge.Delay(words)
 	}
-	return endturn.Longest(judge)
+	return turns.Longest(judge)
 }
 
 // wordsUpTo returns the recognised words of the open utterance up to a position. known is
@@ -195,7 +195,7 @@ func (c *call) rearmStall() {
 }
 
 // keep stores at least the last 30 s of audio.
-func (t *turns) keep(pcm []int16) {
+func (t *turnState) keep(pcm []int16) {
 	if len(t.kept)+len(pcm) > 2*keptSamples {
 		t.kept = append(t.kept[:0], t.kept[len(t.kept)-keptSamples:]...)
 	}
@@ -203,7 +203,7 @@ func (t *turns) keep(pcm []int16) {
 }
 
 // since copies the audio from position start on.
-func (t *turns) since(start int64) []int16 {
+func (t *turnState) since(start int64) []int16 {
 	return append([]int16(nil), t.kept[int64(len(t.kept))-(t.pos-start):]...)
 }
 

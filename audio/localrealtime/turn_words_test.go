@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -46,24 +46,24 @@ func TestProfilesOfEndOfTurn(t *testing.T) {
 		}
 		before = complete
 	}
-	if td := defaultTurnDetection("server_vad"); td.judge() != endturn.Judge(endturn.Silence(500*time.Millisecond)) {
+	if td := defaultTurnDetection("server_vad"); td.judge() != turns.Judge(turns.Silence(500*time.Millisecond)) {
 		t.Errorf("server_vad ends a turn by %v", td.judge())
 	}
 }
 
 // hears is a recogniser that always returns the same words.
 type hears struct {
-	stt.Recognizer
+	hearing.Recognizer
 	words string
 }
 
 func (h hears) Partial() string { return h.words }
 
-// hearing makes the recogniser return the words whatever it gets.
-func hearing(words string) func(*Config) {
+// recognising makes the recogniser return the words whatever it gets.
+func recognising(words string) func(*Config) {
 	return func(c *Config) {
 		engine := c.Recognizer
-		c.Recognizer = func() (stt.Recognizer, error) {
+		c.Recognizer = func() (hearing.Recognizer, error) {
 			r, err := engine()
 			return hears{r, words}, err
 		}
@@ -78,7 +78,7 @@ const semantic = `{"type":"realtime","audio":{"input":{"transcription":{},"turn_
 func TestAPauseIsJudgedByTheWords(t *testing.T) {
 	for words, wait := range map[string]int64{"show me the last commit": 250, "the last commit": 700, "show me the": 1500} {
 		t.Run(words, func(t *testing.T) {
-			h := start(t, hearing(words))
+			h := start(t, recognising(words))
 			p := h.call(t, semantic)
 			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), time.Millisecond)
 			for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
@@ -101,7 +101,7 @@ func TestAPauseWaitsForTheWordsOfReceivedAudio(t *testing.T) {
 		"show me the last commit": 2600,        // when the recogniser catches up
 	} {
 		t.Run(words, func(t *testing.T) {
-			h := start(t, hearing(words))
+			h := start(t, recognising(words))
 			h.engines.slow = make(chan struct{})
 			catchUp := sync.OnceFunc(func() { close(h.engines.slow) })
 			t.Cleanup(catchUp)
@@ -162,7 +162,7 @@ func TestAPauseIsJudgedByItsSound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.closed = make(chan struct{})
-			h := start(t, hearing(tc.words), func(c *Config) { c.Listener = func() endturn.Listener { return tc.sounds } })
+			h := start(t, hearing(tc.words), func(c *Config) { c.Listener = func() turns.Listener { return tc.sounds } })
 			p := h.call(t, semantic)
 			p.ahead = tc.complete < 0 // the Listener does not answer
 			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), time.Millisecond)

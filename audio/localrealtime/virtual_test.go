@@ -15,8 +15,8 @@ import (
 	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
@@ -43,7 +43,7 @@ func newVirtualCall(t *testing.T, change ...func(*Config)) *virtualCall {
 	}
 	s := &Server{
 		cfg: cfg, calls: map[string]*call{}, stallSlack: stallSlack,
-		recognizers: newPool[stt.Recognizer](cfg.Recognizer, time.Minute, func() {}),
+		recognizers: newPool[hearing.Recognizer](cfg.Recognizer, time.Minute, func() {}),
 		detectors:   newPool[vad.Detector](cfg.Detector, time.Minute, func() {}),
 	}
 	made, err := newSession(false, json.RawMessage(transcribing()))

@@ -32,15 +32,15 @@ func newDeltas(t *testing.T) *deltas {
 	return &s.down
 }
 
-// hearing is what the player receives from deltas, by response.
-type hearing struct {
+// played is what the player receives from deltas, by response.
+type played struct {
 	samples map[string]int
 	ended   []string
 	gen     uint32
 	deaf    string // the response that is not delivered
 }
 
-func (h *hearing) play(c chunk) (audio.SegmentID, bool) {
+func (h *played) play(c chunk) (audio.SegmentID, bool) {
 	if c.ends {
 		h.ended = append(h.ended, c.response)
 	}
@@ -55,7 +55,7 @@ func (h *hearing) play(c chunk) (audio.SegmentID, bool) {
 // before it is played, completely and at the player's rate. A new generation starts
 // immediately.
 func TestDeltasAreHandedOverAhead(t *testing.T) {
-	d, h, now := newDeltas(t), &hearing{samples: map[string]int{}, gen: 1}, time.Unix(1000, 0)
+	d, h, now := newDeltas(t), &played{samples: map[string]int{}, gen: 1}, time.Unix(1000, 0)
 	seconds := func(response string) float64 { return float64(h.samples[response]) / audio.SampleRate }
 	if !d.push(deltaOf("r1", 30*time.Second), now) || !d.push(sound{response: "r1", ends: true}, now) {
 		t.Fatal("the audio is not taken")

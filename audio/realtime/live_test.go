@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -255,7 +255,7 @@ func startLive(t *testing.T, change func(*localrealtime.Config)) Config {
 	t.Helper()
 	_, cfg := startLocal(t, func(c *localrealtime.Config) {
 		c.Detector = func() (vad.Detector, error) { return loudDetector{}, nil }
-		c.Recognizer = func() (stt.Recognizer, error) { return &countingRecognizer{}, nil }
+		c.Recognizer = func() (hearing.Recognizer, error) { return &countingRecognizer{}, nil }
 		if change != nil {
 			change(c)
 		}
@@ -287,8 +287,8 @@ type countingRecognizer struct {
 func (r *countingRecognizer) Start() error            { r.heard = 0; return nil }
 func (r *countingRecognizer) Write(pcm []int16) error { r.heard += len(pcm); return nil }
 func (r *countingRecognizer) Partial() string         { return "" }
-func (r *countingRecognizer) Finish() (stt.Result, error) {
-	return stt.Result{Text: "open the file"}, nil
+func (r *countingRecognizer) Finish() (hearing.Result, error) {
+	return hearing.Result{Text: "open the file"}, nil
 }
 
 // speaksInto sends a loud sound followed by silence, in real time.

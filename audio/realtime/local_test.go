@@ -13,11 +13,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	voices "github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
@@ -30,8 +30,8 @@ func startLocal(t testing.TB, change func(*localrealtime.Config)) (*localrealtim
 	}
 	cfg := localrealtime.Config{APIKey: canary, Log: zerolog.Nop(),
 		Detector:    func() (vad.Detector, error) { return fakeDetector{}, nil },
-		Recognizer:  func() (stt.Recognizer, error) { return fakeRecognizer{}, nil },
-		Synthesizer: func() (tts.Synthesizer, error) { return fakeSynthesizer{}, nil },
+		Recognizer:  func() (hearing.Recognizer, error) { return fakeRecognizer{}, nil },
+		Synthesizer: func() (voices.Synthesizer, error) { return fakeSynthesizer{}, nil },
 	}
 	if change != nil {
 		change(&cfg)
@@ -62,11 +62,11 @@ func (fakeDetector) Close() error                     { return nil }
 
 type fakeRecognizer struct{}
 
-func (fakeRecognizer) Start() error                { return nil }
-func (fakeRecognizer) Write([]int16) error         { return nil }
-func (fakeRecognizer) Partial() string             { return "" }
-func (fakeRecognizer) Finish() (stt.Result, error) { return stt.Result{}, nil }
-func (fakeRecognizer) Close() error                { return nil }
+func (fakeRecognizer) Start() error                    { return nil }
+func (fakeRecognizer) Write([]int16) error             { return nil }
+func (fakeRecognizer) Partial() string                 { return "" }
+func (fakeRecognizer) Finish() (hearing.Result, error) { return hearing.Result{}, nil }
+func (fakeRecognizer) Close() error                    { return nil }
 
 type fakeSynthesizer struct{}
 
@@ -280,7 +280,7 @@ func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
 		t.Fatal(err)
 	}
 	const recording = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
-	synth, err := tts.Flite()()
+	synth, err := voices.Flite()()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,8 +293,8 @@ func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
 	}
 	_, cfg := startLocal(t, func(c *localrealtime.Config) {
 		c.Detector = func() (vad.Detector, error) { return vad.NewSilero(model, runtime) }
-		c.Recognizer = stt.PocketSphinx(stt.PocketSphinxConfig{})
-		c.Synthesizer = tts.Flite()
+		c.Recognizer = hearing.PocketSphinx(hearing.PocketSphinxConfig{})
+		c.Synthesizer = voices.Flite()
 	})
 	cfg.TurnDetection = TurnDetection{Type: ServerVAD, Silence: 300 * time.Millisecond}
 	c, r := dialLocal(t, over(cfg))

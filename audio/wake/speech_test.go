@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
@@ -36,22 +36,22 @@ func resampled(tb testing.TB, pcm []int16, from, to int) []int16 {
 }
 
 // flite synthesizes text, surrounded by silence.
-func flite(tb testing.TB, voice, text string) clip {
+func flite(tb testing.TB, name, text string) clip {
 	tb.Helper()
-	s, err := tts.Flite()()
+	s, err := voice.Flite()()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer s.Close()
 	pcm, rate := []int16(nil), 0
-	err = s.Speak(context.Background(), voice, text, func(p []int16, r int) error {
+	err = s.Speak(context.Background(), name, text, func(p []int16, r int) error {
 		pcm, rate = append(pcm, p...), r
 		return nil
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return clip{"flite " + voice + ": " + text, padded(resampled(tb, pcm, rate, SampleRate))}
+	return clip{"flite " + name + ": " + text, padded(resampled(tb, pcm, rate, SampleRate))}
 }
 
 // espeak synthesizes text with espeak-ng, if installed.

@@ -62,11 +62,11 @@ func corpora() ([]corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns, err := columns("audio/localrealtime/endturn/testdata/*.in", 0, 1, 2, 3)
+	turns, err := columns("audio/turns/testdata/*.in", 0, 1, 2, 3)
 	if err != nil {
 		return nil, err
 	}
-	partials, err := columns("audio/localrealtime/endturn/testdata/*.tsv", 4)
+	partials, err := columns("audio/turns/testdata/*.tsv", 4)
 	if err != nil {
 		return nil, err
 	}

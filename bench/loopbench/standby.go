@@ -12,10 +12,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/pulse"
@@ -184,7 +184,7 @@ func hosted() (url string, stop func() error, err error) {
 	}
 	key := "sk-" + rand.Text()
 	sessions, err := localrealtime.New(localrealtime.Config{
-		Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(),
+		Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite(),
 		Detector: func() (vad.Detector, error) { return vad.NewSilero(model, runtime) },
 		APIKey:   key, Log: zerolog.New(io.Discard),
 	})
@@ -198,7 +198,7 @@ func hosted() (url string, stop func() error, err error) {
 	if err := os.Setenv("OPENAI_API_KEY", key); err != nil {
 		return "", nil, errors.Join(err, ln.Close(), sessions.Close())
 	}
-	requests := &audioapi.Server{Synthesizer: tts.Flite(), Key: key}
+	requests := &audioapi.Server{Synthesizer: voice.Flite(), Key: key}
 	mux := http.NewServeMux()
 	mux.Handle("/", sessions.Handler())
 	mux.Handle("/v1/audio/", requests.Handler())

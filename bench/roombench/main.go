@@ -29,7 +29,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/bench/roomsim"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -181,7 +181,7 @@ func (b *bench) matrix(ctx context.Context, cells []roomsim.Cell) ([]cell, error
 // nonInterruptions runs cells with the embedded recognizer.
 func (b *bench) nonInterruptions(ctx context.Context, cells []roomsim.Cell) (out []cell, err error) {
 	for i := range cells {
-		engine, failed := stt.PocketSphinx(stt.PocketSphinxConfig{})()
+		engine, failed := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
 		if failed != nil {
 			return nil, failed
 		}
@@ -192,8 +192,8 @@ func (b *bench) nonInterruptions(ctx context.Context, cells []roomsim.Cell) (out
 }
 
 // words returns a recognizer's result for audio at audio.SampleRate.
-func words(engine stt.Recognizer, pcm []int16) (csm.Final, error) {
-	low, err := speechdata.Resample(pcm, audio.SampleRate, stt.SampleRate)
+func words(engine hearing.Recognizer, pcm []int16) (csm.Final, error) {
+	low, err := speechdata.Resample(pcm, audio.SampleRate, hearing.SampleRate)
 	if err != nil {
 		return csm.Final{}, err
 	}

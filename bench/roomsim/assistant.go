@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/bench/room"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
@@ -63,15 +63,15 @@ func NewAssistant(ctx context.Context) (Assistant, error) {
 }
 
 // synthesize returns a spoken text, at 48 kHz.
-func synthesize(ctx context.Context, voice, text string) (_ []int16, err error) {
-	s, err := tts.Flite()()
+func synthesize(ctx context.Context, name, text string) (_ []int16, err error) {
+	s, err := voice.Flite()()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	var pcm []int16
 	from := 0
-	if err := s.Speak(ctx, voice, text, func(piece []int16, rate int) error {
+	if err := s.Speak(ctx, name, text, func(piece []int16, rate int) error {
 		pcm, from = append(pcm, piece...), rate
 		return nil
 	}); err != nil {

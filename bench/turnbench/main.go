@@ -7,7 +7,7 @@
 // the sentence is a pause of 600 ms. The detector and PocketSphinx process it as in
 // the embedded server. A row of the output is a pause of the voice: sentence, voice,
 // end or pause, its length in ms, and the transcript at times in ms after the start
-// of the pause, as 0=words;128=words. audio/localrealtime/endturn/testdata holds such
+// of the pause, as 0=words;128=words. audio/turns/testdata holds such
 // recordings, and its benchmark prints the figures.
 package main
 

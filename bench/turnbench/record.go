@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
@@ -30,16 +30,16 @@ const (
 const partialEvery = 4
 
 type engines struct {
-	synth    tts.Synthesizer
-	hearing  stt.Recognizer
+	synth    voice.Synthesizer
+	hearing  hearing.Recognizer
 	detector vad.Detector
 }
 
 func open() (e engines, err error) {
-	if e.synth, err = tts.Flite()(); err != nil {
+	if e.synth, err = voice.Flite()(); err != nil {
 		return e, err
 	}
-	if e.hearing, err = stt.PocketSphinx(stt.PocketSphinxConfig{})(); err != nil {
+	if e.hearing, err = hearing.PocketSphinx(hearing.PocketSphinxConfig{})(); err != nil {
 		return e, err
 	}
 	model, err := assets.Silero()
@@ -88,7 +88,7 @@ func record(in, out string) (err error) {
 	return errors.Join(w.Flush(), file.Close(), e.synth.Close(), e.hearing.Close(), e.detector.Close())
 }
 
-func silence(d time.Duration) []int16 { return make([]int16, int(d.Seconds()*stt.SampleRate)) }
+func silence(d time.Duration) []int16 { return make([]int16, int(d.Seconds()*hearing.SampleRate)) }
 
 // speak returns a sentence with its pauses, at 16 kHz.
 func (e engines) speak(voice, sentence string) ([]int16, error) {
@@ -105,7 +105,7 @@ func (e engines) speak(voice, sentence string) ([]int16, error) {
 		var resampler *audio.Resampler
 		if err := e.synth.Speak(context.Background(), voice, part, func(piece []int16, rate int) (err error) {
 			if resampler == nil {
-				if resampler, err = audio.NewResampler(rate, stt.SampleRate); err != nil {
+				if resampler, err = audio.NewResampler(rate, hearing.SampleRate); err != nil {
 					return err
 				}
 			}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 )
 
 // record speaks the sentences of a file in Flite's voices, recognizes them with
@@ -22,12 +22,12 @@ func record(in, out string) error {
 	if err != nil {
 		return err
 	}
-	synth, err := tts.Flite()()
+	synth, err := voice.Flite()()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = synth.Close() }()
-	hearing, err := stt.PocketSphinx(stt.PocketSphinxConfig{})()
+	hearing, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
 	if err != nil {
 		return err
 	}
@@ -51,29 +51,29 @@ func record(in, out string) error {
 }
 
 // understood returns the recognizer's result for a sentence in a voice.
-func understood(synth tts.Synthesizer, hearing stt.Recognizer, voice, text string) (stt.Result, error) {
-	if err := hearing.Start(); err != nil {
-		return stt.Result{}, err
+func understood(synth voice.Synthesizer, r hearing.Recognizer, name, text string) (hearing.Result, error) {
+	if err := r.Start(); err != nil {
+		return hearing.Result{}, err
 	}
-	silence := make([]int16, stt.SampleRate*3/10)
-	if err := hearing.Write(silence); err != nil {
-		return stt.Result{}, err
+	silence := make([]int16, hearing.SampleRate*3/10)
+	if err := r.Write(silence); err != nil {
+		return hearing.Result{}, err
 	}
 	var resampler *audio.Resampler
-	err := synth.Speak(context.Background(), voice, text, func(pcm []int16, rate int) error {
+	err := synth.Speak(context.Background(), name, text, func(pcm []int16, rate int) error {
 		if resampler == nil {
 			var err error
-			if resampler, err = audio.NewResampler(rate, stt.SampleRate); err != nil {
+			if resampler, err = audio.NewResampler(rate, hearing.SampleRate); err != nil {
 				return err
 			}
 		}
-		return hearing.Write(resampler.Process(nil, pcm))
+		return r.Write(resampler.Process(nil, pcm))
 	})
 	if err != nil {
-		return stt.Result{}, err
+		return hearing.Result{}, err
 	}
-	if err := hearing.Write(silence); err != nil {
-		return stt.Result{}, err
+	if err := r.Write(silence); err != nil {
+		return hearing.Result{}, err
 	}
-	return hearing.Finish()
+	return r.Finish()
 }

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -121,7 +121,7 @@ requires_openai_auth = false
 // in every run.
 func speech(t *testing.T, path string, lines []line) {
 	t.Helper()
-	synth, err := tts.Flite()()
+	synth, err := voice.Flite()()
 	if err != nil {
 		t.Fatal(err)
 	}

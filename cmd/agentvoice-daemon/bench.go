@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
@@ -98,7 +98,7 @@ type spokenClip struct {
 }
 
 func (c spokenClip) length() time.Duration {
-	return time.Duration(len(c.pcm)) * time.Second / stt.SampleRate
+	return time.Duration(len(c.pcm)) * time.Second / hearing.SampleRate
 }
 
 func newBenchHearing() *cobra.Command {
@@ -166,7 +166,7 @@ func ownClips(folder string) ([]spokenClip, error) {
 		if err != nil {
 			return nil, err
 		}
-		if pcm, err = speechdata.Resample(pcm, audio.SampleRate, stt.SampleRate); err != nil {
+		if pcm, err = speechdata.Resample(pcm, audio.SampleRate, hearing.SampleRate); err != nil {
 			return nil, err
 		}
 		list = append(list, spokenClip{strings.TrimSpace(string(words)), pcm})
@@ -186,7 +186,7 @@ func knownClips(language string) ([]spokenClip, error) {
 		if err != nil {
 			return nil, err
 		}
-		pcm, err := speechdata.Resample(clip.PCM, audio.SampleRate, stt.SampleRate)
+		pcm, err := speechdata.Resample(clip.PCM, audio.SampleRate, hearing.SampleRate)
 		if err != nil {
 			return nil, err
 		}
@@ -201,17 +201,17 @@ func knownClips(language string) ([]spokenClip, error) {
 // hearingEngine is a recognition engine to measure.
 type hearingEngine struct {
 	name string
-	make stt.Factory
+	make hearing.Factory
 }
 
 // hearingEngines returns the installed models, and PocketSphinx for English.
 func hearingEngines(language string) []hearingEngine {
 	var list []hearingEngine
 	if l := findSpeech(); l.hearing != nil {
-		list = append(list, hearingEngine{l.hearing.Name(), sherpa.Recognizers(l.hearing)})
+		list = append(list, hearingEngine{l.hearing.Name(), hearing.Engine(l.hearing)})
 	}
 	if strings.HasPrefix(strings.ToLower(language), "en") || len(list) == 0 {
-		list = append(list, hearingEngine{"PocketSphinx", stt.PocketSphinx(stt.PocketSphinxConfig{})})
+		list = append(list, hearingEngine{"PocketSphinx", hearing.PocketSphinx(hearing.PocketSphinxConfig{})})
 	}
 	return list
 }
@@ -228,7 +228,7 @@ func benchHearing(ctx context.Context, e hearingEngine, clips []spokenClip) (eng
 	}
 	defer func() { _ = r.Close() }()
 	// Warm up: the first utterance waits for the models to load.
-	if _, _, err := hear(ctx, r, make([]int16, stt.SampleRate/2), false); err != nil {
+	if _, _, err := hear(ctx, r, make([]int16, hearing.SampleRate/2), false); err != nil {
 		return f, err
 	}
 	f.LoadMS = milliseconds(time.Since(begun))
@@ -256,18 +256,18 @@ func benchHearing(ctx context.Context, e hearingEngine, clips []spokenClip) (eng
 
 // hear recognises one utterance, fed in real time if paced, and measures the time from its end
 // to its text.
-func hear(ctx context.Context, r stt.Recognizer, pcm []int16, paced bool) (string, time.Duration, error) {
+func hear(ctx context.Context, r hearing.Recognizer, pcm []int16, paced bool) (string, time.Duration, error) {
 	if err := r.Start(); err != nil {
 		return "", 0, err
 	}
-	const chunk = stt.SampleRate * 32 / 1000
+	const chunk = hearing.SampleRate * 32 / 1000
 	begun, fed := time.Now(), 0
 	for piece := range slices.Chunk(pcm, chunk) {
 		if err := ctx.Err(); err != nil {
 			return "", 0, err
 		}
 		if fed += len(piece); paced {
-			time.Sleep(time.Until(begun.Add(time.Duration(fed) * time.Second / stt.SampleRate)))
+			time.Sleep(time.Until(begun.Add(time.Duration(fed) * time.Second / hearing.SampleRate)))
 		}
 		if err := r.Write(piece); err != nil {
 			return "", 0, err
@@ -307,7 +307,7 @@ another language, use --text.`,
 				return err
 			}
 			defer func() { _ = ear.Close() }()
-			voices := []voiceEngine{{"Flite", tts.Flite()}}
+			voices := []voiceEngine{{"Flite", voice.Flite()}}
 			if l := findSpeech(); l.voice != nil {
 				voices = slices.Insert(voices, 0, voiceEngine{l.voice.Name(), onlyVoice(l.voice)})
 			}
@@ -330,17 +330,17 @@ another language, use --text.`,
 // voiceEngine is a voice to measure.
 type voiceEngine struct {
 	name string
-	make tts.Factory
+	make voice.Factory
 }
 
 // onlyVoice returns a factory for e without a fallback, so that failures are reported.
-func onlyVoice(e *sherpa.Engine) tts.Factory {
-	return sherpa.Synthesizers(e, func() (tts.Synthesizer, error) {
+func onlyVoice(e *engine.Engine) voice.Factory {
+	return voice.Engine(e, func() (voice.Synthesizer, error) {
 		return nil, cmp.Or(e.Check(), errors.New("the voice produced no audio; run `agentvoice-daemon doctor`"))
 	}, func(error) {})
 }
 
-func benchVoice(ctx context.Context, v voiceEngine, ear stt.Recognizer, texts []string) (engineFigures, error) {
+func benchVoice(ctx context.Context, v voiceEngine, ear hearing.Recognizer, texts []string) (engineFigures, error) {
 	f := engineFigures{Engine: v.name, Items: len(texts)}
 	begun := time.Now()
 	s, err := v.make()
@@ -373,7 +373,7 @@ func benchVoice(ctx context.Context, v voiceEngine, ear stt.Recognizer, texts []
 		f.computing += time.Since(begun)
 		f.delays = append(f.delays, first)
 		f.audio += time.Duration(len(said)) * time.Second / time.Duration(rate)
-		if said, err = speechdata.Resample(said, rate, stt.SampleRate); err != nil {
+		if said, err = speechdata.Resample(said, rate, hearing.SampleRate); err != nil {
 			return f, err
 		}
 		heard, _, err := hear(ctx, ear, said, false)

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/models"
 )
@@ -97,7 +98,7 @@ type catalogue struct {
 type listedModel struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`
-	Use         sherpa.Use      `json:"use,omitempty"`
+	Use         engine.Use      `json:"use,omitempty"`
 	Bytes       int64           `json:"bytes,omitempty"` // download size
 	Languages   []string        `json:"languages,omitempty"`
 	Licence     *models.Licence `json:"licence,omitempty"`
@@ -164,12 +165,12 @@ func listModels(s *models.Store, language string) (catalogue, error) {
 	if err != nil {
 		return c, err
 	}
-	engine := s.Manifest.Engine
+	release := s.Manifest.Engine
 	c.Engine = listedModel{
-		Name: models.EngineName, Title: "sherpa-onnx " + engine.Version, Licence: &engine.Licence,
+		Name: models.EngineName, Title: "sherpa-onnx " + release.Version, Licence: &release.Licence,
 		Installed: s.EngineInstalled() == nil,
 	}
-	if p, err := engine.Package(); err == nil {
+	if p, err := release.Package(); err == nil {
 		c.Engine.Bytes, c.Engine.Installable = p.Size, true
 	}
 	recommended := s.Manifest.Recommend(language, c.Machine.Class)
@@ -186,7 +187,7 @@ func listModels(s *models.Store, language string) (catalogue, error) {
 			continue
 		}
 		l := listedModel{Name: name, Installed: true}
-		if m, err := sherpa.ReadModel(s.Folder(name)); err == nil {
+		if m, err := engine.ReadModel(s.Folder(name)); err == nil {
 			l.Title, l.Use, l.Languages = m.Name, m.Use(), m.Languages
 		}
 		c.Models = append(c.Models, l)
@@ -324,10 +325,11 @@ func verifyModels(ctx context.Context, s *models.Store, names []string) []findin
 }
 
 // loadModel loads a model in a child process, as a conversation does.
-func loadModel(m sherpa.Model) error {
-	files, err := findLibraries()
+func loadModel(m engine.Model) error {
+	var p speechProcesses
+	e, err := p.engine([]engine.Model{m})
 	if err != nil {
 		return err
 	}
-	return newSpeechEngine(files, []sherpa.Model{m}).Check()
+	return e.Check()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/internal/models"
 )
 
@@ -149,7 +149,7 @@ func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installVie
 
 // tryModel loads a newly installed or imported model once.
 func tryModel(s *models.Store, name string) error {
-	m, err := sherpa.ReadModel(s.Folder(name))
+	m, err := engine.ReadModel(s.Folder(name))
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ its architecture.`,
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&o.Name, "name", "", "folder name of the model (default: that of the source)")
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "model architecture: "+strings.Join(sherpa.Kinds(), ", "))
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "model architecture: "+strings.Join(engine.Kinds(), ", "))
 	cmd.Flags().StringArrayVar(&o.Languages, "language", nil, "language that the model supports (repeatable)")
 	return cmd
 }

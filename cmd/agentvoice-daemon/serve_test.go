@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
@@ -107,7 +107,7 @@ func say(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: say TEXT FILE")
 	}
-	ts.Check(wavio.WriteMono(ts.MkAbs(args[1]), stt.SampleRate, tonemodel.Say(args[0])))
+	ts.Check(wavio.WriteMono(ts.MkAbs(args[1]), hearing.SampleRate, tonemodel.Say(args[0])))
 }
 
 func convert(ts *testscript.TestScript, neg bool, args []string, how func(string) (string, error)) {

@@ -11,10 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/smartturn"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
@@ -29,7 +31,7 @@ func newEngine() *cobra.Command {
 			// Ctrl-C in a terminal signals every process of the group, but the daemon
 			// decides when this one ends.
 			signal.Ignore(os.Interrupt)
-			return sherpa.Serve(args, os.Stdin, os.Stdout)
+			return engine.Serve(args, os.Stdin, os.Stdout, loader)
 		},
 	}
 }
@@ -45,85 +47,107 @@ func engineCommand(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// loader returns what loads a model in the child process.
+func loader(m engine.Model) engine.Loader {
+	switch m.Kind {
+	case "smart-turn":
+		return smartturn.Load
+	default:
+		return sherpa.Load
+	}
+}
+
 // localSpeech holds the speech engines of this machine.
 type localSpeech struct {
-	hearing, voice, turnEnd *sherpa.Engine // nil if no model for it is installed
+	hearing, voice, turnEnd *engine.Engine // nil if no model for it is installed
 	names                   string         // the models in use
 	err                     error          // why an installed model is not used
 }
 
-// findSpeech finds the installed models and their engine library.
+// findSpeech finds the installed models and the libraries that compute them.
 func findSpeech() localSpeech {
 	var l localSpeech
 	dir, err := assets.Models()
 	if err != nil {
 		return localSpeech{err: err}
 	}
-	set, err := sherpa.Installed(dir)
+	set, err := engine.Installed(dir)
 	if err != nil {
 		return localSpeech{err: err}
 	}
 	l.err = set.Damaged
-	if len(set.Hearing)+len(set.Voice)+len(set.TurnEnd) == 0 {
-		return l
-	}
-	files, err := findLibraries()
-	if err != nil {
-		return localSpeech{err: err}
-	}
+	var processes speechProcesses
 	var names []string
-	engine := func(models []sherpa.Model) *sherpa.Engine {
-		if len(models) == 0 {
-			return nil
+	for _, use := range []struct {
+		models []engine.Model
+		engine **engine.Engine
+	}{{set.Hearing, &l.hearing}, {set.Voice, &l.voice}, {set.TurnEnd, &l.turnEnd}} {
+		if len(use.models) == 0 {
+			continue
 		}
-		for _, m := range models {
+		e, err := processes.engine(use.models)
+		if err != nil {
+			l.err = errors.Join(l.err, err)
+			continue
+		}
+		*use.engine = e
+		for _, m := range use.models {
 			names = append(names, fmt.Sprintf("%s for %s", m.Name, m.Use()))
 		}
-		return newSpeechEngine(files, models)
 	}
-	l.hearing, l.voice, l.turnEnd = engine(set.Hearing), engine(set.Voice), engine(set.TurnEnd)
 	l.names = strings.Join(names, ", ")
 	return l
 }
 
-// findLibraries finds the engine library and its dependencies.
-func findLibraries() (files sherpa.Libraries, err error) {
-	if files.Sherpa, err = assets.Sherpa(); err == nil {
-		files.Runtime, err = assets.ONNXRuntime()
-	}
-	return files, err
-}
+// speechProcesses are the child processes of a set of models. Those that ONNX Runtime
+// computes share one; each other one has its own.
+type speechProcesses struct{ shared *engine.Process }
 
-// newSpeechEngine creates an engine for one or two models.
-func newSpeechEngine(files sherpa.Libraries, models []sherpa.Model) *sherpa.Engine {
-	return sherpa.NewEngine(sherpa.EngineConfig{
-		Command: engineCommand, Libraries: files, Models: models, Threads: min(max(runtime.NumCPU()/2, 1), 4),
-	})
+// engine returns an engine for one or two models, which the same library computes.
+func (p *speechProcesses) engine(models []engine.Model) (*engine.Engine, error) {
+	o := engine.Options{Threads: min(max(runtime.NumCPU()/2, 1), 4)}
+	var err error
+	if models[0].Computer() == engine.ONNXRuntime {
+		if o.Runtime, err = assets.ONNXRuntime(); err != nil {
+			return nil, err
+		}
+		if p.shared == nil {
+			p.shared = engine.NewProcess(engine.Config{Command: engineCommand, Options: o})
+		}
+		return p.shared.Engine(models...), nil
+	}
+	if o.Library, err = assets.Sherpa(); err == nil {
+		o.Runtime, err = assets.SherpaRuntime()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewProcess(engine.Config{Command: engineCommand, Options: o}).Engine(models...), nil
 }
 
 // recognizers uses the installed models, with PocketSphinx as the fallback.
-func (l localSpeech) recognizers(report func(error)) stt.Factory {
-	sphinx := stt.PocketSphinx(stt.PocketSphinxConfig{})
+func (l localSpeech) recognizers(report func(error)) hearing.Factory {
+	sphinx := hearing.PocketSphinx(hearing.PocketSphinxConfig{})
 	if l.hearing == nil {
 		return sphinx
 	}
-	return stt.WithFallback(sherpa.Recognizers(l.hearing), sphinx, report)
+	return hearing.WithFallback(hearing.Engine(l.hearing), sphinx, report)
 }
 
 // synthesizers uses the installed voice, with Flite as the fallback.
-func (l localSpeech) synthesizers(report func(error)) tts.Factory {
+func (l localSpeech) synthesizers(report func(error)) voice.Factory {
 	if l.voice == nil {
-		return tts.Flite()
+		return voice.Flite()
 	}
-	return sherpa.Synthesizers(l.voice, tts.Flite(), report)
+	return voice.Engine(l.voice, voice.Flite(), report)
 }
 
 // listener returns the acoustic end-of-turn detector, if a model for it is installed.
-func (l localSpeech) listener(report func(error)) func() endturn.Listener {
+func (l localSpeech) listener(report func(error)) func() turns.Listener {
 	if l.turnEnd == nil {
 		return nil
 	}
-	return sherpa.TurnEnds(l.turnEnd, report)
+	return turns.Engine(l.turnEnd, report)
 }
 
 // examine reports which models are installed and which engines are used. The built-in
@@ -140,14 +164,14 @@ func (l localSpeech) examine(needed bool) []finding {
 			return l.names, nil
 		}),
 		examineEngine("recognition", l.hearing, needed, func() (string, error) {
-			r, err := stt.PocketSphinx(stt.PocketSphinxConfig{})()
+			r, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
 			if err != nil {
 				return "", err
 			}
 			return "PocketSphinx, English", r.Close()
 		}),
 		examineEngine("synthesis", l.voice, needed, func() (string, error) {
-			s, err := tts.Flite()()
+			s, err := voice.Flite()()
 			if err != nil {
 				return "", err
 			}
@@ -157,14 +181,23 @@ func (l localSpeech) examine(needed bool) []finding {
 	}
 }
 
+// computerOf returns what computes an engine's models, with its version if that is fixed.
+func computerOf(e *engine.Engine) string {
+	computer := e.Models()[0].Computer()
+	if computer == engine.Sherpa {
+		return string(computer) + " " + sherpa.Version
+	}
+	return string(computer)
+}
+
 // examineEngine checks an engine, or its fallback if the engine is missing or fails.
-func examineEngine(name string, engine *sherpa.Engine, needed bool, lastResort func() (string, error)) finding {
-	if engine == nil {
+func examineEngine(name string, e *engine.Engine, needed bool, lastResort func() (string, error)) finding {
+	if e == nil {
 		return check(name, needed, lastResort)
 	}
-	failed := engine.Check()
+	failed := e.Check()
 	if failed == nil {
-		return finding{Check: name, OK: true, Detail: engine.Library() + " with " + engine.Name(), Needed: needed}
+		return finding{Check: name, OK: true, Detail: computerOf(e) + " with " + e.Name(), Needed: needed}
 	}
 	instead, err := lastResort()
 	if err != nil {

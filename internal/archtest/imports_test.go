@@ -63,23 +63,27 @@ var rules = []rule{
 		"all audio packages import the frames and device interfaces: an import here soon causes a cycle, and cgo must stay at the edge",
 	},
 	{
-		[]string{"audio/localrealtime/stt", "audio/localrealtime/tts"}, []string{"audio"},
+		[]string{"audio/hearing", "audio/voice", "audio/turns"}, []string{"audio", "audio/engine"},
 		"an engine implements its interface and does not know the server",
 	},
 	{
-		[]string{"audio/localrealtime/sherpa"}, []string{"audio/localrealtime/stt", "audio/localrealtime/tts", "audio/localrealtime/endturn"},
-		"the child process's models recognize, synthesize and detect ends of turns; they implement those interfaces and do not know the server",
+		[]string{"audio/engine"}, nil,
+		"it starts and supervises the child process, and does not know what the models in it compute",
 	},
 	{
-		[]string{"audio/localrealtime/endturn"}, nil,
-		"the end of a sentence depends only on its words",
+		[]string{"audio/engine/sherpa"}, []string{"audio/engine"},
+		"it computes models in the child process, which gives it frames",
+	},
+	{
+		[]string{"audio/turns/smartturn"}, []string{"audio/engine", "audio/engine/onnx"},
+		"it computes a model in the child process, with the one binding of ONNX Runtime",
 	},
 	{
 		[]string{"audio/localrealtime/machine"}, []string{"csm/statechart"},
 		"it holds the tables that the embedded server decides by; without other imports, every state can be explored",
 	},
 	{
-		[]string{"audio/localrealtime"}, []string{"audio", "audio/localrealtime/endturn", "audio/localrealtime/machine", "audio/localrealtime/stt", "audio/localrealtime/tts", "audio/opus", "audio/vad"},
+		[]string{"audio/localrealtime"}, []string{"audio", "audio/turns", "audio/localrealtime/machine", "audio/hearing", "audio/voice", "audio/opus", "audio/vad"},
 		"the embedded server is a service like any other; if it shared more than codecs with the client, the two could agree on a wrong protocol",
 	},
 	{
@@ -91,7 +95,7 @@ var rules = []rule{
 		"the client must use the embedded server only over the wire, like every other provider",
 	},
 	{
-		[]string{"audio/hosted"}, []string{"audio", "audio/localrealtime/stt", "audio/provider", "audio/realtime", "audio/wavio"},
+		[]string{"audio/hosted"}, []string{"audio", "audio/hearing", "audio/provider", "audio/realtime", "audio/wavio"},
 		"it makes requests to a service with a session's errors and keys, and does not know conversations",
 	},
 	{
@@ -123,7 +127,7 @@ var rules = []rule{
 		"everything that opens a microphone imports it, so it imports none of that",
 	},
 	{
-		[]string{"internal/models"}, []string{"audio/localrealtime/sherpa", "internal/assets", "internal/filelock"},
+		[]string{"internal/models"}, []string{"audio/engine", "internal/assets", "internal/filelock"},
 		"models are installed and removed outside conversations, so it knows only their files",
 	},
 	{
@@ -139,7 +143,7 @@ var rules = []rule{
 		"all tests and benches share the reader of recordings, so it imports none of them",
 	},
 	{
-		[]string{"internal/testutil/audioapi"}, []string{"audio", "audio/localrealtime/stt", "audio/localrealtime/tts", "audio/wavio"},
+		[]string{"internal/testutil/audioapi"}, []string{"audio", "audio/hearing", "audio/voice", "audio/wavio"},
 		"it is a service for tests and shares nothing with the client except the public reference",
 	},
 	{
@@ -147,7 +151,7 @@ var rules = []rule{
 		"a simulated room maps frames to frames, so that it works with anything",
 	},
 	{
-		[]string{"bench/roomsim"}, []string{"audio", "audio/cue", "audio/dsp", "audio/front", "audio/vad", "audio/portaudio", "audio/localrealtime/tts", "csm", "csm/dispatch", "csm/world", "internal/assets", "internal/testutil/pulse", "bench/room", "internal/testutil/speechdata", "protocol"},
+		[]string{"bench/roomsim"}, []string{"audio", "audio/cue", "audio/dsp", "audio/front", "audio/vad", "audio/portaudio", "audio/voice", "csm", "csm/dispatch", "csm/world", "internal/assets", "internal/testutil/pulse", "bench/room", "internal/testutil/speechdata", "protocol"},
 		"it combines the media path and the core as a conversation does, without anything else",
 	},
 	{
@@ -219,7 +223,7 @@ func TestPatterns(t *testing.T) {
 		want         bool
 	}{
 		{"csm", "csm", true}, {"csm", "csm/turn", false}, {"csm/...", "csm", true}, {"csm/...", "csm/turn", true},
-		{"csm/...", "csmtest", false}, {"audio/*", "audio/vad", true}, {"audio/*", "audio/localrealtime/stt", false}, {"...", "cmd/x", true},
+		{"csm/...", "csmtest", false}, {"audio/*", "audio/vad", true}, {"audio/*", "audio/engine/onnx", false}, {"...", "cmd/x", true},
 	} {
 		if got := matches([]string{c.pattern}, c.pkg); got != c.want {
 			t.Errorf("%q against %q: %v", c.pattern, c.pkg, got)

@@ -44,7 +44,7 @@ func TestFirstBuildFindsTheModelsThatItInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, variable := range []string{"audio/localrealtime/stt.buildModelDir", "audio/wake.buildModelDir"} {
+	for _, variable := range []string{"audio/hearing.buildModelDir", "audio/wake.buildModelDir"} {
 		if !strings.Contains(string(asked), variable+"=/usr/share/models") {
 			t.Errorf("%s is not the models' folder:\n%s", variable, asked)
 		}

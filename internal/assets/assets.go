@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // Env names the environment variable for a folder of one's own.
@@ -26,21 +25,28 @@ const sileroName = "silero_vad_v6.onnx"
 // Silero is the path of the voice detector's model. The error says what is
 // missing and what brings it; it names no folder of the user.
 func Silero() (string, error) {
-	return find(sileroName, "voice detector model", "@ricky0123/vad-web")
+	return find(sileroName, "voice detector model", "npm package @ricky0123/vad-web")
 }
 
 // ONNXRuntime is the path of the ONNX Runtime library. The error says what is
 // missing and what brings it; it names no folder of the user.
 func ONNXRuntime() (string, error) {
-	return find(runtimeName, "ONNX Runtime library", runtimePackage())
+	return find(runtimeName, "ONNX Runtime library", "PyPI package onnxruntime")
 }
 
 // Sherpa is the path of the library of sherpa-onnx, which recognises and speaks with
 // models that the user installs. The program does without it.
 func Sherpa() (string, error) {
-	path, err := find(sherpaName, "speech engine library", runtimePackage())
+	return findEngine(sherpaName)
+}
+
+// SherpaRuntime is the path of the ONNX Runtime library that sherpa-onnx is built for.
+func SherpaRuntime() (string, error) { return findEngine(sherpaRuntimeName) }
+
+func findEngine(name string) (string, error) {
+	path, err := find(name, "speech engine library", "")
 	if err != nil {
-		return "", fmt.Errorf("speech engine library %s is missing; install it with `agentvoice-daemon models install engine`", sherpaName)
+		return "", fmt.Errorf("speech engine library %s is missing; install it with `agentvoice-daemon models install engine`", name)
 	}
 	return path, nil
 }
@@ -126,15 +132,6 @@ func Watch() (string, error) {
 	return filepath.Join(dir, "watch"), nil
 }
 
-// runtimePackage is the npm package that holds the library for this machine.
-func runtimePackage() string {
-	arch := runtime.GOARCH
-	if arch == "amd64" {
-		arch = "x64"
-	}
-	return "sherpa-onnx-" + npmSystem + "-" + arch
-}
-
 func find(name, what, pkg string) (string, error) {
 	for _, dir := range dirs() {
 		path := filepath.Join(dir, name)
@@ -142,7 +139,7 @@ func find(name, what, pkg string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s %s is missing: install it with `make deps`, or take it from the npm package %s and put it in the folder that %s names",
+	return "", fmt.Errorf("%s %s is missing: install it with `make deps`, or take it from the %s and put it in the folder that %s names",
 		what, name, pkg, Env)
 }
 

@@ -2,11 +2,11 @@ package assets
 
 import "os"
 
-// The libraries as npm has them, and how npm names the system.
+// The names of the libraries.
 const (
-	runtimeName = "libonnxruntime.dylib"
-	sherpaName  = "libsherpa-onnx-c-api.dylib"
-	npmSystem   = "darwin"
+	runtimeName       = "libonnxruntime.1.32.0.dylib"
+	sherpaRuntimeName = "libonnxruntime.dylib"
+	sherpaName        = "libsherpa-onnx-c-api.dylib"
 )
 
 // dataDir is where the data of the user's programs is.

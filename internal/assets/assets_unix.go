@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// The libraries as npm has them, and how npm names the system.
+// The names of the libraries.
 const (
-	runtimeName = "libonnxruntime.so"
-	sherpaName  = "libsherpa-onnx-c-api.so"
-	npmSystem   = "linux"
+	runtimeName       = "libonnxruntime.so.1.32.0"
+	sherpaRuntimeName = "libonnxruntime.so"
+	sherpaName        = "libsherpa-onnx-c-api.so"
 )
 
 // dataDir is where the data of the user's programs is (XDG Base Directory

@@ -2,11 +2,11 @@ package assets
 
 import "os"
 
-// The libraries as npm has them, and how npm names the system.
+// The names of the libraries.
 const (
-	runtimeName = "onnxruntime.dll"
-	sherpaName  = "sherpa-onnx-c-api.dll"
-	npmSystem   = "win"
+	runtimeName       = "onnxruntime-1.32.0.dll"
+	sherpaRuntimeName = "onnxruntime.dll"
+	sherpaName        = "sherpa-onnx-c-api.dll"
 )
 
 // dataDir is where the data of the user's programs is that stays on this machine.

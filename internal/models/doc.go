@@ -4,7 +4,7 @@
 // # Model
 //
 // A manifest in the tree has the source of each model, and the size and SHA-256 of
-// each of its files. A Store is a folder of models in the layout that package sherpa
+// each of its files. A Store is a folder of models in the layout that package engine
 // reads:
 //
 //	models/

@@ -25,7 +25,7 @@ func (s *Store) EngineInstalled() error {
 	if err != nil {
 		return err
 	}
-	for _, find := range []func() (string, error){assets.ONNXRuntime, assets.Sherpa} {
+	for _, find := range []func() (string, error){assets.SherpaRuntime, assets.Sherpa} {
 		file, err := find()
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
 
 // ImportOptions supplies what the files do not say.
@@ -114,9 +114,9 @@ func (s *Store) importFolder(ctx context.Context, from, base string, o ImportOpt
 
 // identify determines which model a folder contains, and the pinned files if it is in
 // the manifest.
-func (s *Store) identify(dir, base string, o ImportOptions) (sherpa.Model, []File, error) {
-	if _, err := os.Stat(filepath.Join(dir, sherpa.DescriptionFile)); err == nil {
-		m, err := sherpa.ReadModel(dir)
+func (s *Store) identify(dir, base string, o ImportOptions) (engine.Model, []File, error) {
+	if _, err := os.Stat(filepath.Join(dir, engine.DescriptionFile)); err == nil {
+		m, err := engine.ReadModel(dir)
 		return m, nil, err
 	}
 	if o.Kind == "" {
@@ -131,17 +131,17 @@ func (s *Store) identify(dir, base string, o ImportOptions) (sherpa.Model, []Fil
 		kind = guessKind(dir)
 	}
 	if kind == "" {
-		return sherpa.Model{}, nil, fmt.Errorf("cannot identify the model in %s; use --kind with one of %s", base, strings.Join(sherpa.Kinds(), ", "))
+		return engine.Model{}, nil, fmt.Errorf("cannot identify the model in %s; use --kind with one of %s", base, strings.Join(engine.Kinds(), ", "))
 	}
-	m := sherpa.Model{Name: base, Kind: kind, Files: map[string]string{}, Languages: slices.Concat([]string{}, o.Languages)}
-	required, optional, known := sherpa.Parts(kind)
+	m := engine.Model{Name: base, Kind: kind, Files: map[string]string{}, Languages: slices.Concat([]string{}, o.Languages)}
+	required, optional, known := engine.Parts(kind)
 	if !known {
-		return sherpa.Model{}, nil, fmt.Errorf("unknown --kind %q; use one of %s", kind, strings.Join(sherpa.Kinds(), ", "))
+		return engine.Model{}, nil, fmt.Errorf("unknown --kind %q; use one of %s", kind, strings.Join(engine.Kinds(), ", "))
 	}
 	for _, part := range slices.Concat(required, optional) {
 		file := findPart(dir, part)
 		if file == "" && slices.Contains(required, part) {
-			return sherpa.Model{}, nil, fmt.Errorf("a model of kind %s needs exactly one file such as %s in %s; download it completely, or write a model.json", kind, patterns[part][0], base)
+			return engine.Model{}, nil, fmt.Errorf("a model of kind %s needs exactly one file such as %s in %s; download it completely, or write a model.json", kind, patterns[part][0], base)
 		}
 		if file != "" {
 			m.Files[part] = file
@@ -211,7 +211,7 @@ func guessKind(dir string) string {
 // partFiles returns the files of a model's parts, relative to its folder, and their
 // total size. A part may be a folder. It follows links, because everything in the
 // Hugging Face cache is a link. It includes the licence and the readme.
-func (s *Store) partFiles(ctx context.Context, dir string, m sherpa.Model) ([]string, int64, error) {
+func (s *Store) partFiles(ctx context.Context, dir string, m engine.Model) ([]string, int64, error) {
 	paths := slices.Collect(maps.Values(m.Files))
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "README*", "MODEL_CARD*"} {
 		more, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are valid

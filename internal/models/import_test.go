@@ -15,7 +15,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
@@ -169,7 +169,7 @@ func TestImportByKind(t *testing.T) {
 				wantError(t, s, err, c.want)
 				return
 			}
-			m, err := sherpa.ReadModel(s.Folder(got))
+			m, err := engine.ReadModel(s.Folder(got))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -287,7 +287,7 @@ func TestVerify(t *testing.T) {
 	}
 	refused := errors.New("the engine refuses it; install it again")
 	loaded := ""
-	load := func(m sherpa.Model) error { loaded = m.Name; return refused }
+	load := func(m engine.Model) error { loaded = m.Name; return refused }
 	if err := s.Verify(t.Context(), "tone-tdt", load); !errors.Is(err, refused) || loaded != "tone-tdt" {
 		t.Errorf("%v, loaded %q", err, loaded)
 	}

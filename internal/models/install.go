@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
 
 // Install downloads a model of the manifest, and resumes an earlier partial download.
@@ -42,7 +42,7 @@ func (s *Store) Install(ctx context.Context, name string) error {
 
 // has reports whether a model of the manifest is installed and complete.
 func (s *Store) has(e Entry) bool {
-	if _, err := sherpa.ReadModel(s.Folder(e.Name)); err != nil {
+	if _, err := engine.ReadModel(s.Folder(e.Name)); err != nil {
 		return false
 	}
 	for _, f := range e.Files {
@@ -126,16 +126,16 @@ func (s *Store) mirrored(urls []string) []string {
 }
 
 // finish writes the description of a model whose files are in its stage, and moves it into place.
-func (s *Store) finish(name string, m sherpa.Model) error {
+func (s *Store) finish(name string, m engine.Model) error {
 	dir := s.stage(name)
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := write(filepath.Join(dir, sherpa.DescriptionFile), append(text, '\n')); err != nil {
+	if err := write(filepath.Join(dir, engine.DescriptionFile), append(text, '\n')); err != nil {
 		return err
 	}
-	if _, err := sherpa.ReadModel(dir); err != nil {
+	if _, err := engine.ReadModel(dir); err != nil {
 		return fmt.Errorf("the installed files are not a valid model: %w", err)
 	}
 	sums, err := checksums(dir)

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
 
 //go:embed manifest.json
@@ -66,8 +66,8 @@ type Figure struct {
 type Entry struct {
 	Name      string            `json:"name"` // also the name of its folder
 	Title     string            `json:"title"`
-	Kind      string            `json:"kind"`  // as in sherpa.Model
-	Parts     map[string]string `json:"parts"` // as sherpa.Model.Files
+	Kind      string            `json:"kind"`  // as in engine.Model
+	Parts     map[string]string `json:"parts"` // as engine.Model.Files
 	Languages []string          `json:"languages"`
 	Licence   Licence           `json:"licence"`
 	Machine   Class             `json:"machine"` // the slowest suitable class
@@ -82,7 +82,7 @@ type Entry struct {
 }
 
 // Use returns what the model is used for.
-func (e Entry) Use() sherpa.Use { return sherpa.Model{Kind: e.Kind}.Use() }
+func (e Entry) Use() engine.Use { return engine.Model{Kind: e.Kind}.Use() }
 
 // Pinned reports whether the checksums of the model are known.
 func (e Entry) Pinned() bool { return len(e.Files) > 0 }
@@ -105,8 +105,8 @@ func (e Entry) Size() int64 {
 }
 
 // description returns the model.json of the installed model.
-func (e Entry) description() sherpa.Model {
-	return sherpa.Model{Name: e.Name, Kind: e.Kind, Files: e.Parts, Languages: e.Languages}
+func (e Entry) description() engine.Model {
+	return engine.Model{Name: e.Name, Kind: e.Kind, Files: e.Parts, Languages: e.Languages}
 }
 
 // Package returns the library package for this machine.
@@ -180,7 +180,7 @@ func (e Entry) check() error {
 		return errors.New("its name may only have letters, digits, dots, dashes and underscores")
 	case e.Name == EngineName:
 		return errors.New("the name is reserved for the engine")
-	case !slices.Contains(sherpa.Kinds(), e.Kind):
+	case !slices.Contains(engine.Kinds(), e.Kind):
 		return fmt.Errorf("unknown kind %q", e.Kind)
 	case !slices.Contains(classes, e.Machine):
 		return fmt.Errorf("unknown machine class %q", e.Machine)
@@ -205,7 +205,7 @@ var checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 func checkFiles(files []File) error {
 	for _, f := range files {
 		switch {
-		case !filepath.IsLocal(filepath.FromSlash(f.Path)) || f.Path == sherpa.DescriptionFile || f.Path == SumsFile:
+		case !filepath.IsLocal(filepath.FromSlash(f.Path)) || f.Path == engine.DescriptionFile || f.Path == SumsFile:
 			return fmt.Errorf("invalid path %q", f.Path)
 		case f.Size <= 0:
 			return fmt.Errorf("%s has no size", f.Path)

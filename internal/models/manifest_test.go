@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 )
 
 // writeManifest writes a manifest to a file.
@@ -35,7 +36,7 @@ func TestDefaultManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range m.Models {
-		required, _, known := sherpa.Parts(e.Kind)
+		required, _, known := engine.Parts(e.Kind)
 		for _, part := range required {
 			if e.Parts[part] == "" {
 				t.Errorf("%s has no part %s", e.Name, part)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
@@ -177,7 +177,7 @@ func (l *events) of(kind string) []Event {
 }
 
 // noLoad does not load the model.
-func noLoad(sherpa.Model) error { return nil }
+func noLoad(engine.Model) error { return nil }
 
 // wantInstalled fails unless a model is complete and its temporary files are gone.
 func wantInstalled(t *testing.T, s *Store, name string) {
@@ -188,7 +188,7 @@ func wantInstalled(t *testing.T, s *Store, name string) {
 	if _, err := os.Stat(s.stage(name)); err == nil {
 		t.Error("the stage of the model was not removed")
 	}
-	if set, err := sherpa.Installed(s.Dir); err != nil || set.Damaged != nil || len(set.Hearing) != 1 {
+	if set, err := engine.Installed(s.Dir); err != nil || set.Damaged != nil || len(set.Hearing) != 1 {
 		t.Errorf("the daemon finds %+v, %v", set, err)
 	}
 	_ = filepath.WalkDir(s.Folder(name), func(path string, _ fs.DirEntry, _ error) error {

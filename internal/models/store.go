@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/internal/filelock"
 )
 
@@ -216,7 +216,7 @@ func (s *Store) List() ([]string, error) {
 	}
 	var list []string
 	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(s.Folder(e.Name()), sherpa.DescriptionFile)); err == nil && names.MatchString(e.Name()) {
+		if _, err := os.Stat(filepath.Join(s.Folder(e.Name()), engine.DescriptionFile)); err == nil && names.MatchString(e.Name()) {
 			list = append(list, e.Name())
 		}
 	}

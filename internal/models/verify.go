@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
 
 // ErrNoChecksums is returned by Verify for a model that was copied to its folder by hand.
@@ -18,11 +18,11 @@ var ErrNoChecksums = errors.New("no checksums; import the model with `agentvoice
 
 // Verify compares each file of an installed model with its checksum, and calls load
 // to test the model.
-func (s *Store) Verify(ctx context.Context, name string, load func(sherpa.Model) error) error {
+func (s *Store) Verify(ctx context.Context, name string, load func(engine.Model) error) error {
 	if err := s.installed(name); err != nil {
 		return err
 	}
-	m, err := sherpa.ReadModel(s.Folder(name))
+	m, err := engine.ReadModel(s.Folder(name))
 	if err != nil {
 		return err
 	}

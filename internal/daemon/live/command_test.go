@@ -12,7 +12,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -21,7 +21,7 @@ import (
 // command returns a synthetic word at 48 kHz with its labels.
 func command(t *testing.T, text string) ([]int16, speechdata.Label) {
 	t.Helper()
-	synth, err := tts.Flite()()
+	synth, err := voice.Flite()()
 	if err != nil {
 		t.Fatal(err)
 	}

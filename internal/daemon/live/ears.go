@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -48,7 +48,7 @@ func vocabulary(set protocol.Settings) string { return set.Transcription.Prompt 
 
 // newTranscriber creates the transcriber of a service. If the service fails, the local
 // engine takes over, and the user is notified.
-func (s *service) newTranscriber(e ears, engine stt.Factory) (*hosted.Transcriber, error) {
+func (s *service) newTranscriber(e ears, engine hearing.Factory) (*hosted.Transcriber, error) {
 	row, _ := provider.Of(string(e.provider))
 	hearing, _ := row.Hears(provider.Transcriptions)
 	return hosted.NewTranscriber(hosted.TranscriberConfig{

@@ -106,7 +106,7 @@ type World struct {
 	service *service
 	devices *devices
 	link    *link
-	voice   *voice
+	voice   *assistant
 	aside   *aside
 	volume  *volume
 	silence *silencer

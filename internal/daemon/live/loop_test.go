@@ -17,11 +17,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -53,7 +53,7 @@ const speed = 2
 
 func engines() (localrealtime.Config, error) {
 	return localrealtime.Config{
-		Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(), Detector: detector,
+		Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite(), Detector: detector,
 	}, nil
 }
 
@@ -275,7 +275,7 @@ func (tk *talk) leadBy(from, to protocol.State, cause protocol.Cause) {
 }
 
 // slowly is a recogniser on a busy machine: each 32 ms of audio take it 60 ms.
-type slowly struct{ stt.Recognizer }
+type slowly struct{ hearing.Recognizer }
 
 func (s slowly) Write(pcm []int16) error {
 	time.Sleep(time.Duration(len(pcm)) * 60 * time.Millisecond / vad.WindowSamples)
@@ -292,7 +292,7 @@ func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 		Engines: func() (localrealtime.Config, error) {
 			e, err := engines()
 			whole := e.Recognizer
-			e.Recognizer = func() (stt.Recognizer, error) {
+			e.Recognizer = func() (hearing.Recognizer, error) {
 				r, err := whole()
 				return slowly{r}, err
 			}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -31,7 +31,7 @@ func TestTheRecogniserKnowsTheUsersNames(t *testing.T) {
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed, Engines: func() (localrealtime.Config, error) {
 			cfg, err := engines()
-			cfg.Recognizer = func() (stt.Recognizer, error) { return p, nil }
+			cfg.Recognizer = func() (hearing.Recognizer, error) { return p, nil }
 			return cfg, err
 		},
 	})

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -175,14 +175,16 @@ func (r tape) Write(pcm []int16) error {
 	return nil
 }
 
-func (tape) Partial() string               { return "" }
-func (r tape) Finish() (stt.Result, error) { return stt.Result{Text: r.words, Confidence: 1}, nil }
-func (tape) Close() error                  { return nil }
+func (tape) Partial() string { return "" }
+func (r tape) Finish() (hearing.Result, error) {
+	return hearing.Result{Text: r.words, Confidence: 1}, nil
+}
+func (tape) Close() error { return nil }
 
 // engines returns the real engines, with the tape as recogniser.
 func (r tape) engines() (localrealtime.Config, error) {
 	cfg, err := engines()
-	cfg.Recognizer = func() (stt.Recognizer, error) { return r, nil }
+	cfg.Recognizer = func() (hearing.Recognizer, error) { return r, nil }
 	return cfg, err
 }
 
@@ -257,16 +259,16 @@ func TestNoSampleIsLostOrDoubled(t *testing.T) {
 		t.Fatalf("%d utterances and %d requests, want %d", len(heard), len(tk.agent.sent), len(names))
 	}
 	for i, name := range names {
-		said, err := speechdata.Resample(voiceOf(t, name), audio.SampleRate, stt.SampleRate)
+		said, err := speechdata.Resample(voiceOf(t, name), audio.SampleRate, hearing.SampleRate)
 		if err != nil {
 			t.Fatal(err)
 		}
-		const window, near = stt.SampleRate / 2, stt.SampleRate / 1000 // half a second, a millisecond
+		const window, near = hearing.SampleRate / 2, hearing.SampleRate / 1000 // half a second, a millisecond
 		first := 0
 		for from := 0; from+window <= len(said); from += window {
 			low, high := max(0, first+from-10*near), first+from+10*near
 			if from == 0 {
-				high = stt.SampleRate / 2 // the audio sent before the voice is shorter
+				high = hearing.SampleRate / 2 // the audio sent before the voice is shorter
 			}
 			at, like := found(said[from:from+window], heard[i], low, min(high, len(heard[i])-window))
 			if from == 0 {

@@ -89,7 +89,7 @@ func TestVoiceRateIsLimitedOnceAloud(t *testing.T) {
 // TestHeardPositionKnowsTheRate: a pace learned at one rate predicts the length of a
 // segment at another, so that the heard portion is not overestimated.
 func TestHeardPositionKnowsTheRate(t *testing.T) {
-	v := &voice{pieces: map[audio.SegmentID]*piece{}, pace: slowestSpeech}
+	v := &assistant{pieces: map[audio.SegmentID]*piece{}, pace: slowestSpeech}
 	first, second := audio.SegmentID{Gen: 1, Seq: 1}, audio.SegmentID{Gen: 1, Seq: 2}
 	v.pieces[first] = &piece{chars: 20, rate: 2}
 	v.learn(audio.PlayerEvent{Seg: first, Of: 20 * 1500})

@@ -9,9 +9,9 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -132,7 +132,7 @@ func (v ownVoice) Close() error {
 // engineSpeaker returns a speaker that uses the local engine, which is loaded for the
 // first segment.
 func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, done func() error) {
-	var engine tts.Synthesizer
+	var engine voice.Synthesizer
 	speak = func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {
 		if engine == nil {
 			if s.w.cfg.Engines == nil {
@@ -151,7 +151,7 @@ func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, do
 			name = "" // the name belongs to another provider
 		}
 		engine.SetRate(cmp.Or(seg.Speed, 1))
-		return tts.SpeakPromptly(ctx, engine, name, seg.Text, emit)
+		return voice.SpeakPromptly(ctx, engine, name, seg.Text, emit)
 	}
 	return speak, func() error {
 		if engine == nil {

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -29,8 +29,8 @@ const theirKey = "sk-the-users-key"
 // service may. Tests of audio/hosted use real ones.
 func audioService(t *testing.T, around func(http.Handler) http.Handler) (*audioapi.Server, string) {
 	t.Helper()
-	words := func() (stt.Recognizer, error) { return newTape(sentenceIs), nil }
-	server := &audioapi.Server{Recognizer: words, Synthesizer: tts.Flite(), Key: theirKey}
+	words := func() (hearing.Recognizer, error) { return newTape(sentenceIs), nil }
+	server := &audioapi.Server{Recognizer: words, Synthesizer: voice.Flite(), Key: theirKey}
 	handler := server.Handler()
 	if around != nil {
 		handler = around(handler)
@@ -193,7 +193,7 @@ func TestTheEngineBesideASession(t *testing.T) {
 	tk.answered()
 	tk.want(protocol.StateListening)
 	c := tk.w.link.live.Load()
-	if slowest, fastest := c.voice.Speeds(); !c.voice.reads || slowest != tts.MinRate || fastest != tts.MaxRate {
+	if slowest, fastest := c.voice.Speeds(); !c.voice.reads || slowest != voice.MinRate || fastest != voice.MaxRate {
 		t.Errorf("the engine does not speak; speeds %v to %v", slowest, fastest)
 	}
 }

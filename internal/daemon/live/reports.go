@@ -40,7 +40,7 @@ func (r *Reports) TurnEndReplaced(err error) {
 }
 
 // wasReplaced tells the user, once per conversation, that another engine speaks.
-func (v *voice) wasReplaced(err error) {
+func (v *assistant) wasReplaced(err error) {
 	v.w.cfg.Log.Warn().Err(err).Msg("the voice failed; another engine speaks instead")
 	if v.replaced.CompareAndSwap(false, true) {
 		v.w.port.Warn(protocol.CodeVoiceReplaced, v.w.because(err))

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -91,7 +91,7 @@ func TestAnEngineThatFailsIsAnnounced(t *testing.T) {
 	cfg := devicesOf(nil, reports)
 	cfg.Engines = func() (localrealtime.Config, error) {
 		e, err := newTape(sentenceIs).engines() // its words do not depend on the machine's load
-		e.Recognizer = stt.WithFallback(func() (stt.Recognizer, error) { return nil, errors.New("no model") }, e.Recognizer, reports.HearingReplaced)
+		e.Recognizer = hearing.WithFallback(func() (hearing.Recognizer, error) { return nil, errors.New("no model") }, e.Recognizer, reports.HearingReplaced)
 		return e, err
 	}
 	m := &mouth{}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -143,7 +143,7 @@ func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 		Speed:  speed,
 		Engines: func() (localrealtime.Config, error) {
 			cfg, err := engines()
-			cfg.Recognizer = func() (stt.Recognizer, error) { hold(); return nil, errors.New("it came too late") }
+			cfg.Recognizer = func() (hearing.Recognizer, error) { hold(); return nil, errors.New("it came too late") }
 			return cfg, err
 		},
 		Detector: func() (vad.Detector, error) { hold(); return detector() },

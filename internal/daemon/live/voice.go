@@ -25,9 +25,9 @@ const slowestSpeech = audio.SampleRate / 9
 // cursorFrames is how many frames are rendered per cursor: 100 ms.
 const cursorFrames = 10
 
-// voice is the assistant's voice: segments go to the service, and their audio goes from
+// assistant is the assistant's voice: segments go to the service, and their audio goes from
 // there to the player.
-type voice struct {
+type assistant struct {
 	w      *World
 	player *audio.Player
 	wake   func() // wakes the speaker
@@ -59,8 +59,8 @@ type piece struct {
 	ended   bool  // written is final
 }
 
-func newVoice(w *World) *voice {
-	v := &voice{
+func newVoice(w *World) *assistant {
+	v := &assistant{
 		w: w, wake: func() {}, pieces: map[audio.SegmentID]*piece{}, pace: slowestSpeech,
 		due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -71,7 +71,7 @@ func newVoice(w *World) *voice {
 
 // rendered counts a frame that the sink took. It runs where playback.render does, takes no
 // lock and never blocks: if cursors are due too fast, one is skipped.
-func (v *voice) rendered() {
+func (v *assistant) rendered() {
 	if v.frames++; v.frames < cursorFrames {
 		return
 	}
@@ -83,7 +83,7 @@ func (v *voice) rendered() {
 }
 
 // follow posts the playback position whenever it changed.
-func (v *voice) follow() {
+func (v *assistant) follow() {
 	defer close(v.stopped)
 	for last := (csm.SpeechCursor{}); ; {
 		select {
@@ -99,7 +99,7 @@ func (v *voice) follow() {
 }
 
 // cursor returns the playback position and how much is left to play.
-func (v *voice) cursor() csm.SpeechCursor {
+func (v *assistant) cursor() csm.SpeechCursor {
 	seg, played := v.player.Cursor()
 	now := csm.SpeechCursor{Gen: seg.Gen, Seq: seg.Seq, Played: played}
 	v.mu.Lock()
@@ -121,7 +121,7 @@ func (v *voice) cursor() csm.SpeechCursor {
 }
 
 // speak has a segment synthesised.
-func (v *voice) speak(e csm.Speak) {
+func (v *assistant) speak(e csm.Speak) {
 	seg := audio.SegmentID{Gen: e.Gen, Seq: e.Segment.Seq}
 	c := v.w.link.live.Load()
 	text := v.w.port.Words(e.Segment)
@@ -144,7 +144,7 @@ func (v *voice) speak(e csm.Speak) {
 
 // readAloud switches a call whose session paraphrased to its separate voice, as soon as
 // the session's audio has been played.
-func (v *voice) readAloud(c *call) {
+func (v *assistant) readAloud(c *call) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.pieces) == 0 && v.paraphrased.CompareAndSwap(c, nil) {
@@ -155,7 +155,7 @@ func (v *voice) readAloud(c *call) {
 // takeOver lets the session speak a segment that a call's separate voice failed on, and
 // the segments after it, and tells the user. It returns false if part of the segment
 // was heard, which would then be repeated.
-func (v *voice) takeOver(c *call, failed audio.SegmentID, code string) bool {
+func (v *assistant) takeOver(c *call, failed audio.SegmentID, code string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if p := v.pieces[failed]; p != nil && p.written > 0 || !c.voice.use(false) {
@@ -179,7 +179,7 @@ func (v *voice) takeOver(c *call, failed audio.SegmentID, code string) bool {
 }
 
 // flush silences every generation before gen: locally at once, then at the service.
-func (v *voice) flush(gen uint32) {
+func (v *assistant) flush(gen uint32) {
 	v.player.Flush(gen)
 	if c := v.w.link.live.Load(); c != nil {
 		c.voice.CancelSpeech(gen - 1)
@@ -187,7 +187,7 @@ func (v *voice) flush(gen uint32) {
 }
 
 // audio takes decoded audio. It drops what does not fit or is no longer wanted.
-func (v *voice) audio(seg audio.SegmentID, pcm []int16) {
+func (v *assistant) audio(seg audio.SegmentID, pcm []int16) {
 	v.wake()
 	err := v.player.Write(seg, pcm)
 	if errors.Is(err, audio.ErrFull) {
@@ -200,7 +200,7 @@ func (v *voice) audio(seg audio.SegmentID, pcm []int16) {
 	}
 }
 
-func (v *voice) ended(seg audio.SegmentID) {
+func (v *assistant) ended(seg audio.SegmentID) {
 	if err := v.player.EndSegment(seg); err != nil {
 		v.w.cfg.Log.Debug().Stringer("segment", seg).Err(err).Msg("the end of a segment came late")
 	}
@@ -211,7 +211,7 @@ func (v *voice) ended(seg audio.SegmentID) {
 	}
 }
 
-func (v *voice) failed(seg audio.SegmentID, code string) {
+func (v *assistant) failed(seg audio.SegmentID, code string) {
 	v.w.cfg.Log.Warn().Stringer("segment", seg).Str("reason", code).Msg("a segment cannot be spoken")
 	v.w.port.Post(csm.SpeechFailed{Gen: seg.Gen, Seq: seg.Seq, Code: csm.CodeSpeechFailed})
 }
@@ -219,7 +219,7 @@ func (v *voice) failed(seg audio.SegmentID, code string) {
 // mismatched reports a segment that the service spoke in different words, and tells the
 // user once per conversation. From then on a voice that reads word for word is used, if
 // there is one.
-func (v *voice) mismatched(c *call, seg audio.SegmentID) {
+func (v *assistant) mismatched(c *call, seg audio.SegmentID) {
 	v.paraphrased.Store(c)
 	v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("the service did not read the text as it is written")
 	if v.warned.CompareAndSwap(false, true) {
@@ -228,7 +228,7 @@ func (v *voice) mismatched(c *call, seg audio.SegmentID) {
 }
 
 // played turns the player's reports into events. It runs on the player's goroutine.
-func (v *voice) played(e audio.PlayerEvent) {
+func (v *assistant) played(e audio.PlayerEvent) {
 	gen, seq := e.Seg.Gen, e.Seg.Seq
 	switch e.Kind {
 	case audio.Buffered:
@@ -252,13 +252,13 @@ func (v *voice) played(e audio.PlayerEvent) {
 
 // output reports where the player's output fell silent or has audio again. A frame is
 // in the output from the moment it is rendered.
-func (v *voice) output(e audio.PlayerEvent) {
+func (v *assistant) output(e audio.PlayerEvent) {
 	ago := time.Duration(float64(time.Since(e.Rendered))*v.w.cfg.Speed) - audio.Duration(e.At%audio.FrameSamples)
 	v.w.port.Output(daemon.Output{Silent: e.Kind == audio.Silenced, Pos: e.At, Ago: ago})
 }
 
 // learn records the pace of a segment that was heard to the end.
-func (v *voice) learn(e audio.PlayerEvent) {
+func (v *assistant) learn(e audio.PlayerEvent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.pieces[e.Seg]
@@ -274,7 +274,7 @@ func (v *voice) learn(e audio.PlayerEvent) {
 // length returns the length, in samples, of a segment that a pause or flush cut. Until
 // its end has arrived, it is estimated at the slowest pace so far, so that the heard
 // portion is rounded down.
-func (v *voice) length(e audio.PlayerEvent) int64 {
+func (v *assistant) length(e audio.PlayerEvent) int64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.pieces[e.Seg]
@@ -285,13 +285,13 @@ func (v *voice) length(e audio.PlayerEvent) int64 {
 }
 
 // forget drops what was flushed with generation gen.
-func (v *voice) forget(gen uint32) {
+func (v *assistant) forget(gen uint32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	maps.DeleteFunc(v.pieces, func(seg audio.SegmentID, _ *piece) bool { return seg.Gen <= gen })
 }
 
-func (v *voice) shut() error {
+func (v *assistant) shut() error {
 	close(v.quit)
 	<-v.stopped
 	return v.player.Close()

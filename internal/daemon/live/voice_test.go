@@ -16,7 +16,7 @@ import (
 )
 
 // deaf is a voice whose speaker is the test.
-func deaf(t *testing.T) (v *voice, posted chan csm.Event) {
+func deaf(t *testing.T) (v *assistant, posted chan csm.Event) {
 	t.Helper()
 	posted = make(chan csm.Event, 64)
 	w := &World{cfg: Config{Log: zerolog.Nop()}, port: daemon.Port{
@@ -106,7 +106,7 @@ func TestMismatchIsAWarningOnceAConversation(t *testing.T) {
 		Warn: func(code protocol.ErrorCode, _ string) { warned = append(warned, code) },
 		Post: func(e csm.Event) { t.Errorf("the core is told %T", e) },
 	}}
-	w.voice = &voice{w: w}
+	w.voice = &assistant{w: w}
 	h := &hearer{w: w}
 	for range 2 {
 		h.SpeechMismatch(audio.SegmentID{Gen: 1, Seq: 1})
@@ -124,7 +124,7 @@ func TestOutputIsTimedByItsFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []daemon.Output
 		w := &World{cfg: Config{Speed: 2}, port: daemon.Port{Output: func(o daemon.Output) { got = append(got, o) }}}
-		v := &voice{w: w}
+		v := &assistant{w: w}
 		const at = 7*audio.FrameSamples + 96 // 2 ms into a frame
 		rendered := time.Now()
 		time.Sleep(15 * time.Millisecond) // 30 ms of a conversation at double speed

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
@@ -63,7 +63,7 @@ func soon[T any](t *testing.T, c <-chan T, what string) T {
 // sayText makes a synthetic voice say a text.
 func (m *mouth) sayText(t *testing.T, text string) {
 	t.Helper()
-	s, err := tts.Flite()()
+	s, err := voice.Flite()()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	"sync"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
@@ -27,8 +27,8 @@ const speechRate = 24000
 
 // Server is the service.
 type Server struct {
-	Recognizer  stt.Factory
-	Synthesizer tts.Factory
+	Recognizer  hearing.Factory
+	Synthesizer voice.Factory
 	Key         string // "" accepts every key
 	KeyHeader   string // header of the key; "" for a bearer token
 
@@ -122,7 +122,7 @@ func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
 		}
 		return http.NewResponseController(w).Flush()
 	}
-	err = synth.Speak(r.Context(), tts.DefaultVoice, in.Input, func(pcm []int16, rate int) (err error) {
+	err = synth.Speak(r.Context(), voice.DefaultVoice, in.Input, func(pcm []int16, rate int) (err error) {
 		if convert == nil {
 			if convert, err = audio.NewResampler(rate, speechRate); err != nil {
 				return err
@@ -199,7 +199,7 @@ func event(w http.ResponseWriter, of map[string]any) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-func (s *Server) recognise(file io.Reader) (result stt.Result, err error) {
+func (s *Server) recognise(file io.Reader) (result hearing.Result, err error) {
 	in, err := wavio.NewStream(file)
 	if err != nil {
 		return result, err
@@ -209,7 +209,7 @@ func (s *Server) recognise(file io.Reader) (result stt.Result, err error) {
 		return result, err
 	}
 	defer func() { _ = engine.Close() }()
-	low, err := audio.NewResampler(audio.SampleRate, stt.SampleRate)
+	low, err := audio.NewResampler(audio.SampleRate, hearing.SampleRate)
 	if err != nil {
 		return result, err
 	}

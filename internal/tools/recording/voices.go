@@ -12,14 +12,14 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
 // voices provides utterances: recorded ones from a folder, others from the synthesizer.
 type voices struct {
 	dir   string
-	synth tts.Synthesizer
+	synth voice.Synthesizer
 	// transcripts of the recorded sentences, by file name.
 	transcripts map[string]string
 }
@@ -36,7 +36,7 @@ func newVoices(dir string) (*voices, error) {
 		}
 	}
 	var err error
-	v.synth, err = tts.Flite()()
+	v.synth, err = voice.Flite()()
 	return v, err
 }
 

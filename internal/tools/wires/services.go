@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 )
 
@@ -25,7 +25,7 @@ func serve(ctx context.Context, service string, o options) (url, key string, sto
 	case "realtime":
 		return realtimeServer(ctx, o)
 	case "audio":
-		s := &audioapi.Server{Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite()}
+		s := &audioapi.Server{Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite()}
 		url, stop, err = listen(s.Handler())
 		return url, "", stop, err
 	case "chat":

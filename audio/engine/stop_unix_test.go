@@ -1,0 +1,11 @@
+//go:build unix
+
+package engine_test
+
+import (
+	"os"
+	"syscall"
+)
+
+// stop makes a process hang.
+func stop(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }

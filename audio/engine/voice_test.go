@@ -1,0 +1,138 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
+)
+
+// otherVoice is the tests' fallback, which records what it speaks.
+type otherVoice struct{ said []string }
+
+func (v *otherVoice) factory() (voice.Synthesizer, error) { return v, nil }
+func (v *otherVoice) SetRate(float64)                     {}
+func (v *otherVoice) Voices() []string                    { return []string{"other"} }
+func (v *otherVoice) Close() error                        { return nil }
+func (v *otherVoice) Speak(_ context.Context, _, text string, emit func([]int16, int) error) error {
+	v.said = append(v.said, text)
+	return emit(make([]int16, 160), 16000)
+}
+
+func newVoice(t testing.TB, e *engine.Engine, other *otherVoice) (voice.Synthesizer, *[]error) {
+	t.Helper()
+	reported := &[]error{}
+	s, err := voice.Engine(e, other.factory, func(err error) { *reported = append(*reported, err) })()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, reported
+}
+
+// speak returns the audio of text.
+func speak(t testing.TB, s voice.Synthesizer, text string) (pcm []int16) {
+	t.Helper()
+	if err := s.Speak(t.Context(), "", text, func(p []int16, rate int) error {
+		if rate != tonemodel.VoiceRate && rate != 16000 || len(p) > rate/10 {
+			t.Errorf("%d samples at %d Hz", len(p), rate)
+		}
+		pcm = append(pcm, p...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return pcm
+}
+
+// The voice speaks the given text, faster on request, and begins with the first
+// sentence before the others are synthesised.
+func TestVoiceSpeaks(t *testing.T) {
+	s, reported := newVoice(t, newEngine(t, voiceModel(t)), &otherVoice{})
+	short := speak(t, s, "The test fails.")
+	long := speak(t, s, "The test fails. Open the settings file in main.go and look at line 12!")
+	if len(short) < tonemodel.VoiceRate/5 || len(long) < 3*len(short) {
+		t.Errorf("%d and %d samples", len(short), len(long))
+	}
+	loud := slices.ContainsFunc(short, func(v int16) bool { return math.Abs(float64(v)) > 8000 })
+	if !loud || !slices.Equal(long[:len(short)/2], short[:len(short)/2]) {
+		t.Errorf("the beginnings differ, or nothing is loud: %v", loud)
+	}
+	if again := speak(t, s, "   ...\n"); len(again) != 0 {
+		t.Errorf("%d samples of nothing", len(again))
+	}
+	if len(*reported) > 0 {
+		t.Error(*reported)
+	}
+	if err := s.Speak(t.Context(), "bella", "No.", nil); !errors.Is(err, voice.ErrUnknownVoice) {
+		t.Errorf("an unknown voice: %v", err)
+	}
+}
+
+// A listener that leaves stops the voice, and the next text is spoken.
+func TestVoiceStops(t *testing.T) {
+	s, _ := newVoice(t, newEngine(t, voiceModel(t)), &otherVoice{})
+	ctx, cancel := context.WithCancel(t.Context())
+	pieces := 0
+	err := s.Speak(ctx, "", "One two three. Four five six. Seven.", func([]int16, int) error {
+		pieces++
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || pieces != 1 {
+		t.Errorf("%v after %d pieces", err, pieces)
+	}
+	full := errors.New("full")
+	if err := s.Speak(t.Context(), "", "One.", func([]int16, int) error { return full }); !errors.Is(err, full) {
+		t.Error(err)
+	}
+	if len(speak(t, s, "Seven.")) == 0 {
+		t.Error("nothing is said afterwards")
+	}
+}
+
+// A child that is killed between two sentences is restarted, and each sentence is
+// spoken once.
+func TestVoiceSurvivesKill(t *testing.T) {
+	e := newEngine(t, voiceModel(t))
+	other := &otherVoice{}
+	s, reported := newVoice(t, e, other)
+	whole := speak(t, s, "The test fails. Open the settings file.")
+	var pcm []int16
+	killed := false
+	if err := s.Speak(t.Context(), "", "The test fails. Open the settings file.", func(p []int16, _ int) error {
+		if !killed {
+			killed = true
+			dead, _ := e.Dead()
+			_ = e.Child().Kill()
+			<-dead
+		}
+		pcm = append(pcm, p...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(pcm) != len(whole) || len(other.said) > 0 || len(*reported) > 0 {
+		t.Errorf("%d of %d samples; the fallback said %q; reported %v", len(pcm), len(whole), other.said, *reported)
+	}
+}
+
+// A voice that cannot be loaded is replaced, and the reason is reported.
+func TestDamagedVoiceIsReplaced(t *testing.T) {
+	m := voiceModel(t)
+	damage(t, m, "model", func(b []byte) []byte { return b[:len(b)/2] })
+	other := &otherVoice{}
+	s, reported := newVoice(t, newEngine(t, m), other)
+	begin := time.Now()
+	speak(t, s, "One. Two.")
+	if !slices.Equal(other.said, []string{"One.", "Two."}) || len(*reported) != 2 {
+		t.Errorf("the fallback said %q; reported %v", other.said, *reported)
+	}
+	t.Logf("after %v: %v", time.Since(begin), (*reported)[0])
+}

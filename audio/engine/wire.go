@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A frame to the child consists of its kind, its worker, its stream number and the payload
+// length, both as little-endian 32-bit numbers, and the payload.
+const (
+	frameHead = 10
+	// MaxPayload is the longest payload of a frame in bytes: 8 minutes of audio.
+	MaxPayload = 16 << 20
+)
+
+// FrameKind is what a frame asks for.
+type FrameKind byte
+
+// The kinds of frames. Load and Unload are for the process itself.
+const (
+	Load   FrameKind = 'l' // loads the models of the worker
+	Unload FrameKind = 'u' // frees them
+	Start  FrameKind = 's' // begins an utterance; payload: likely words, one per line
+	Audio  FrameKind = 'a' // audio of the utterance: 16 kHz, 16-bit little-endian
+	Finish FrameKind = 'f' // requests the final
+	Text   FrameKind = 't' // a text to speak, as JSON of Sentence
+	Turn   FrameKind = 'e' // requests an end-of-turn judgement; payload: audio
+	Cancel FrameKind = 'x' // drops an utterance, a text or a judgement
+)
+
+// Frame is a request to a worker of the child.
+type Frame struct {
+	Kind    FrameKind
+	Stream  uint32
+	Payload []byte
+
+	worker byte
+}
+
+// Sentence is the payload of Text.
+type Sentence struct {
+	Text    string  `json:"text"`
+	Speaker string  `json:"speaker,omitempty"` // "" is the model's first
+	Speed   float64 `json:"speed"`
+}
+
+// Reply is one line of the child. Apart from Stream and Worker, exactly one of its parts is
+// set.
+type Reply struct {
+	Stream  uint32  `json:"stream,omitempty"`
+	Worker  int     `json:"worker,omitempty"` // of Ready and Failed
+	Ready   bool    `json:"ready,omitempty"`  // the models of the worker are loaded
+	Failed  string  `json:"failed,omitempty"` // why they are not
+	Partial *string `json:"partial,omitempty"`
+	Final   *Final  `json:"final,omitempty"`
+	Audio   []byte  `json:"audio,omitempty"` // 16-bit little-endian at Rate
+	Rate    int     `json:"rate,omitempty"`  // Hz
+	Done    bool    `json:"done,omitempty"`  // the text is spoken
+	// Complete is the probability that the turn is complete.
+	Complete *float64 `json:"complete,omitempty"`
+	Error    string   `json:"error,omitempty"` // the stream failed
+}
+
+// Final is what was recognised of an utterance.
+type Final struct {
+	Text       string  `json:"text"`
+	Confidence float64 `json:"confidence"` // 0 if the model reports none
+}
+
+// last reports whether this is the last reply of the stream.
+func (r Reply) last() bool { return r.Final != nil || r.Done || r.Complete != nil || r.Error != "" }
+
+func writeFrame(w io.Writer, f Frame) error {
+	b := make([]byte, frameHead, frameHead+len(f.Payload))
+	b[0], b[1] = byte(f.Kind), f.worker
+	binary.LittleEndian.PutUint32(b[2:], f.Stream)
+	binary.LittleEndian.PutUint32(b[6:], uint32(len(f.Payload)))
+	_, err := w.Write(append(b, f.Payload...))
+	return err
+}
+
+func readFrame(r io.Reader) (Frame, error) {
+	var head [frameHead]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return Frame{}, err
+	}
+	f := Frame{Kind: FrameKind(head[0]), worker: head[1], Stream: binary.LittleEndian.Uint32(head[2:])}
+	n := binary.LittleEndian.Uint32(head[6:])
+	if n > MaxPayload {
+		return Frame{}, fmt.Errorf("a frame of %d bytes is too long", n)
+	}
+	f.Payload = make([]byte, n)
+	_, err := io.ReadFull(r, f.Payload)
+	return f, err
+}
+
+// readReply parses a line of the child. Lines that are not replies are skipped, because
+// libraries print too.
+func readReply(line []byte) (Reply, error) {
+	if !bytes.HasPrefix(line, []byte("{")) {
+		return Reply{}, errors.New("not a reply")
+	}
+	var r Reply
+	err := json.Unmarshal(line, &r)
+	return r, err
+}
+
+// Bytes returns samples as a payload.
+func Bytes(pcm []int16) []byte {
+	b := make([]byte, 2*len(pcm))
+	for i, s := range pcm {
+		binary.LittleEndian.PutUint16(b[2*i:], uint16(s))
+	}
+	return b
+}
+
+// Samples returns the samples of a payload.
+func Samples(b []byte) []int16 {
+	pcm := make([]int16, len(b)/2)
+	for i := range pcm {
+		pcm[i] = int16(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+	return pcm
+}

@@ -1,0 +1,119 @@
+package hearing
+
+import (
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+)
+
+// Engine returns a factory of recognizers that share the models of an engine. The factory
+// waits until the models are loaded.
+func Engine(e *engine.Engine) Factory {
+	return func() (Recognizer, error) {
+		r := &computed{engine: e}
+		e.Acquire()
+		if err := e.Load(); err != nil {
+			e.Release()
+			return nil, err
+		}
+		return r, nil
+	}
+}
+
+// computed is a Recognizer whose model runs in a child process.
+type computed struct {
+	engine *engine.Engine
+	closed bool
+	stream *engine.Stream // nil outside an utterance
+	heard  int            // samples of the utterance
+	words  []string
+}
+
+// SetWords implements WordTaker. Some models ignore them.
+func (r *computed) SetWords(words []string) { r.words = words }
+
+// Start implements Recognizer. If the child has died, it starts another one and waits for
+// its models.
+func (r *computed) Start() error {
+	if r.closed {
+		return ErrClosed
+	}
+	r.drop()
+	s, err := r.engine.Open()
+	if err != nil {
+		return err
+	}
+	r.stream, r.heard = s, 0
+	return s.Send(engine.Start, []byte(strings.Join(r.words, "\n")))
+}
+
+// Write implements Recognizer. It blocks if the child is seconds behind.
+func (r *computed) Write(pcm []int16) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	r.heard += len(pcm)
+	for len(pcm) > 0 {
+		n := min(len(pcm), engine.MaxPayload/2)
+		if err := r.stream.Send(engine.Audio, engine.Bytes(pcm[:n])); err != nil {
+			return err
+		}
+		pcm = pcm[n:]
+	}
+	return nil
+}
+
+// Partial implements Recognizer. It returns what the child has recognised so far.
+func (r *computed) Partial() string {
+	if r.check() != nil {
+		return ""
+	}
+	return r.stream.Partial()
+}
+
+// Finish implements Recognizer.
+func (r *computed) Finish() (Result, error) {
+	if err := r.check(); err != nil {
+		return Result{}, err
+	}
+	s := r.stream
+	r.stream = nil
+	if err := s.Send(engine.Finish, nil); err != nil {
+		return Result{}, err
+	}
+	// The machine may be slower than real time.
+	limit := engine.ReplyTimeout + 2*time.Duration(r.heard)*time.Second/SampleRate
+	reply, err := s.Next(nil, limit)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Text: reply.Final.Text, Confidence: reply.Final.Confidence}, nil
+}
+
+// Close implements Recognizer. Closing the last recognizer of an engine frees its models.
+func (r *computed) Close() error {
+	if !r.closed {
+		r.closed = true
+		r.drop()
+		r.engine.Release()
+	}
+	return nil
+}
+
+func (r *computed) check() error {
+	switch {
+	case r.closed:
+		return ErrClosed
+	case r.stream == nil:
+		return ErrNoUtterance
+	}
+	return nil
+}
+
+func (r *computed) drop() {
+	if r.stream != nil {
+		r.stream.Cancel()
+		r.stream = nil
+	}
+}

@@ -1,0 +1,83 @@
+// Package hearing recognises speech locally.
+//
+// There is one engine per stream of utterances, owned by one goroutine, because a chunk
+// can keep the engine busy for more than 100 ms, which would stall a media path:
+//
+//	r, err := factory()
+//	defer r.Close()
+//	for each utterance {
+//		r.Start()
+//		for each chunk { r.Write(chunk); show(r.Partial()) }
+//		result, err := r.Finish()
+//	}
+//
+// Invariants: a Recognizer is used by one goroutine at a time; recognised text leaves
+// it only as return values, never in a log or an error; an utterance without words is a
+// Result with an empty Text, not an error.
+package hearing
+
+import "errors"
+
+// SampleRate is the input sample rate of recognizers, in Hz.
+const SampleRate = 16000
+
+// ErrClosed is returned by a Recognizer that was closed.
+var ErrClosed = errors.New("speech recogniser is closed; make a new one")
+
+// ErrNoUtterance is returned by Write and Finish outside Start and Finish.
+var ErrNoUtterance = errors.New("speech recogniser has no utterance; call Start first")
+
+// Recognizer is one streaming recognition engine. It is not safe for
+// concurrent use and runs on its caller's goroutine.
+type Recognizer interface {
+	// Start begins an utterance and drops an unfinished one.
+	Start() error
+	// Write appends mono 16 kHz audio of any length to the utterance. It does not
+	// retain pcm. It may take more than 100 ms.
+	Write(pcm []int16) error
+	// Partial returns the best hypothesis so far. It is empty if there is no hypothesis
+	// or utterance, and always with engines that only produce finals.
+	Partial() string
+	// Finish ends the utterance and returns its result.
+	Finish() (Result, error)
+	// Close releases the engine. It is safe to call twice.
+	Close() error
+}
+
+// Streamer is a Recognizer that keeps working for a while after the end of an
+// utterance, such as a remote service.
+type Streamer interface {
+	// FinishStreaming is like Finish, but calls partial with the text so far.
+	FinishStreaming(partial func(text string)) (Result, error)
+}
+
+// WordTaker is a Recognizer that can be biased towards words that the user is likely to
+// say.
+type WordTaker interface {
+	// SetWords sets the words for all utterances started afterwards, in spoken form:
+	// each entry is one or several words in lower case.
+	SetWords(words []string)
+}
+
+// Result is the recognition result of one utterance.
+type Result struct {
+	// Text has the engine's format: some engines produce case and punctuation,
+	// PocketSphinx neither. It is empty if no word was recognised.
+	Text string
+	// Confidence is the engine's own estimate, 0 to 1; 0 also if the engine does not
+	// report one.
+	Confidence float64
+}
+
+// Factory creates a Recognizer. It loads models, which takes up to a second. Its error
+// names the missing model or library and the package that provides it.
+type Factory func() (Recognizer, error)
+
+// PocketSphinxConfig locates the models of PocketSphinx. The zero value searches the
+// default locations.
+type PocketSphinxConfig struct {
+	// ModelDir is the folder that contains en-us/. If empty, the following are tried in
+	// order: the environment variable AGENTVOICE_POCKETSPHINX_MODELS, the folder that
+	// the build got from pkg-config, and the system's default folder.
+	ModelDir string
+}

@@ -1,0 +1,4 @@
+package hearing
+
+// systemModelDir is where the Debian and Ubuntu packages install the models.
+const systemModelDir = "/usr/share/pocketsphinx/model"

@@ -1,0 +1,60 @@
+package hearing
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakeModels creates a folder with empty files named like the model's files.
+func fakeModels(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range append([]string{"../en-us.lm.bin", "../cmudict-en-us.dict"}, acousticFiles...) {
+		path := filepath.Join(dir, "en-us", "en-us", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestModelsFromSettingThenEnvironmentThenBuild(t *testing.T) {
+	setting, env, build := fakeModels(t), fakeModels(t), fakeModels(t)
+	defer func(old string) { buildModelDir = old }(buildModelDir)
+
+	buildModelDir = build
+	expect := func(cfg PocketSphinxConfig, dir string) {
+		t.Helper()
+		m, err := findModels(cfg)
+		if err != nil || m.language != filepath.Join(dir, "en-us", "en-us.lm.bin") {
+			t.Errorf("got %+v, %v", m, err)
+		}
+	}
+	t.Setenv(modelDirEnv, "")
+	expect(PocketSphinxConfig{}, build)
+	t.Setenv(modelDirEnv, env)
+	expect(PocketSphinxConfig{}, env)
+	expect(PocketSphinxConfig{ModelDir: setting}, setting)
+}
+
+func TestMissingModelNamesFileAndPackageButNoFolder(t *testing.T) {
+	for _, gone := range []string{"en-us", "en-us/en-us", "en-us/en-us/mdef", "en-us/en-us.lm.bin", "en-us/cmudict-en-us.dict"} {
+		dir := fakeModels(t)
+		if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := findModels(PocketSphinxConfig{ModelDir: dir})
+		if err == nil {
+			t.Errorf("%s is gone, and no error", gone)
+			continue
+		}
+		if msg := err.Error(); !strings.Contains(msg, gone) || !strings.Contains(msg, "pocketsphinx-en-us") || strings.Contains(msg, dir) {
+			t.Errorf("%s is gone: %q", gone, msg)
+		}
+	}
+}

@@ -1,8 +1,0 @@
-package sherpa
-
-import (
-	"errors"
-	"os"
-)
-
-func stop(*os.Process) error { return errors.New("Windows has no signal that stops a process") }

@@ -1,4 +1,0 @@
-package stt
-
-// systemModelDir is where the Debian and Ubuntu packages install the models.
-const systemModelDir = "/usr/share/pocketsphinx/model"

@@ -1,0 +1,217 @@
+package voice
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+)
+
+// Engine returns a factory of synthesizers that share an engine with one voice. If the
+// engine has died or does not start, the fallback speaks instead and report gets the error;
+// sentences already emitted are not repeated. The child loads its model in the background.
+func Engine(e *engine.Engine, fallback Factory, report func(error)) Factory {
+	return func() (Synthesizer, error) {
+		e.Acquire()
+		if err := e.Prepare(); err != nil {
+			report(err) // the fallback speaks instead
+		}
+		return &synthesizer{engine: e, rate: 1, fallback: fallback, report: report}, nil
+	}
+}
+
+type synthesizer struct {
+	engine   *engine.Engine
+	rate     float64
+	closed   bool
+	fallback Factory
+	second   Synthesizer // created by fallback; nil until needed
+	report   func(error)
+}
+
+// SetRate implements Synthesizer.
+func (s *synthesizer) SetRate(rate float64) { s.rate = min(max(rate, MinRate), MaxRate) }
+
+// Voices implements Synthesizer. It returns the speakers from the model's
+// description.
+func (s *synthesizer) Voices() []string {
+	m := s.engine.Models()[0]
+	if len(m.Voices) > 0 {
+		return slices.Clone(m.Voices)
+	}
+	return []string{m.Name}
+}
+
+// Close implements Synthesizer.
+func (s *synthesizer) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.engine.Release()
+	if s.second != nil {
+		return s.second.Close()
+	}
+	return nil
+}
+
+// Speak implements Synthesizer. The child synthesises the next sentence while one
+// is emitted.
+func (s *synthesizer) Speak(ctx context.Context, voice, text string, emit func(pcm []int16, rate int) error) error {
+	if s.closed {
+		return ErrClosed
+	}
+	if voice != "" && !slices.Contains(s.Voices(), voice) {
+		return fmt.Errorf("%w %q; use one of %s", ErrUnknownVoice, voice, strings.Join(s.Voices(), ", "))
+	}
+	u := &speech{synthesizer: s, speaker: voice, sentences: sentences(text), emit: emit}
+	u.asked = make([]*engine.Stream, len(u.sentences))
+	defer u.cancel()
+	for i := range u.sentences {
+		if err := u.say(ctx, i); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// speech is one call of Speak.
+type speech struct {
+	*synthesizer
+	speaker   string
+	sentences []string
+	asked     []*engine.Stream // one per sentence; nil until requested
+	emit      func(pcm []int16, rate int) error
+	emitted   int // samples emitted of the current sentence
+}
+
+// listenerError is an error of emit or of the context, which must not be retried.
+type listenerError struct{ error }
+
+// say speaks a sentence: with the child, with a new child from where the first one
+// died, or with the fallback from the beginning of the sentence.
+func (u *speech) say(ctx context.Context, i int) error {
+	u.emitted = 0
+	var err error
+	for range 2 {
+		if err = u.ask(i); err == nil {
+			_ = u.ask(i + 1) // a failure shows when that sentence is due
+			err = u.drain(ctx, u.asked[i])
+		}
+		var theirs listenerError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &theirs):
+			return theirs.error
+		}
+		u.asked[i] = nil
+	}
+	u.report(err)
+	return u.sayOtherwise(ctx, u.sentences[i], u.emit)
+}
+
+// ask requests a sentence from the child, unless already requested.
+func (u *speech) ask(i int) error {
+	if i >= len(u.asked) || u.asked[i] != nil {
+		return nil
+	}
+	payload, err := json.Marshal(engine.Sentence{Text: u.sentences[i], Speaker: u.speaker, Speed: u.rate})
+	if err != nil {
+		return err
+	}
+	if u.asked[i], err = u.engine.Open(); err != nil {
+		return err
+	}
+	return u.asked[i].Send(engine.Text, payload)
+}
+
+// drain emits the rest of a sentence, at most 100 ms at a time.
+func (u *speech) drain(ctx context.Context, from *engine.Stream) error {
+	skip := u.emitted
+	for {
+		r, err := from.Next(ctx.Done(), engine.ReplyTimeout)
+		switch {
+		case errors.Is(err, engine.ErrCancelled):
+			return listenerError{ctx.Err()}
+		case err != nil:
+			return err
+		case r.Done:
+			return nil
+		}
+		pcm := engine.Samples(r.Audio)
+		known := min(skip, len(pcm))
+		skip -= known
+		for pcm = pcm[known:]; len(pcm) > 0; {
+			if err := ctx.Err(); err != nil {
+				return listenerError{err}
+			}
+			n := min(len(pcm), r.Rate/10)
+			if err := u.emit(pcm[:n], r.Rate); err != nil {
+				return listenerError{err}
+			}
+			u.emitted += n
+			pcm = pcm[n:]
+		}
+	}
+}
+
+// cancel drops sentences that were requested but not spoken.
+func (u *speech) cancel() {
+	for _, s := range u.asked {
+		if s != nil {
+			s.Cancel()
+		}
+	}
+}
+
+// sayOtherwise speaks a sentence with the fallback's default voice.
+func (s *synthesizer) sayOtherwise(ctx context.Context, text string, emit func(pcm []int16, rate int) error) error {
+	if s.second == nil {
+		second, err := s.fallback()
+		if err != nil {
+			return err
+		}
+		s.second = second
+	}
+	s.second.SetRate(s.rate)
+	return s.second.Speak(ctx, "", text, emit)
+}
+
+// sentences cuts text after sentence ends, keeping the punctuation. Parts without anything
+// to speak are dropped.
+func sentences(text string) []string {
+	var list []string
+	add := func(s string) {
+		if s = strings.TrimSpace(s); strings.ContainsFunc(s, sayable) {
+			list = append(list, s)
+		}
+	}
+	begin := 0
+	for i, r := range text {
+		end := i + utf8.RuneLen(r)
+		switch r {
+		case '.', '!', '?', '…', ':', ';':
+			// A mark within a word, as in 1.5 or main.go, does not end a sentence.
+			if end < len(text) && text[end] != ' ' && text[end] != '\n' {
+				continue
+			}
+		case '\n', '。', '！', '？':
+		default:
+			continue
+		}
+		add(text[begin:end])
+		begin = end
+	}
+	add(text[begin:])
+	return list
+}
+
+// sayable reports whether r makes a sentence worth speaking.
+func sayable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
