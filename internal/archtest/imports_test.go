@@ -103,6 +103,10 @@ var rules = []rule{
 		"it loads models for whoever computes with them, and knows none of them",
 	},
 	{
+		[]string{"audio/hearing/moonshine"}, []string{"audio/engine/onnx"},
+		"the model computes in a child process, which knows how it is asked; it knows only tensors",
+	},
+	{
 		[]string{"audio/vad"}, []string{"audio", "audio/engine/onnx"},
 		"the detector runs in the daemon, with the one binding of ONNX Runtime",
 	},
