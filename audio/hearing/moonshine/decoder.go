@@ -97,7 +97,8 @@ func (d *decoder) begin(encoded *ort.Tensor[float32]) (*Sound, error) {
 	for i, name := range d.Inputs {
 		switch name {
 		case "encoder_attention_mask":
-			inputs[i] = of(&t, ort.NewShape(1, frames), ones(frames))
+			// One for all samples: the model takes every 384th as the mask of a frame.
+			inputs[i] = of(&t, ort.NewShape(1, 1), ones(1))
 		case "input_ids":
 			inputs[i] = of(&t, ort.NewShape(1, 1), []int64{tokenBegin})
 		case "encoder_hidden_states":

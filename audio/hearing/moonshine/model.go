@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	ort "github.com/yalue/onnxruntime_go"
 
@@ -47,16 +48,24 @@ func Load(dir, runtimePath string, threads int) (*Model, error) {
 	if m.encoder, err = onnx.Open(filepath.Join(dir, encoderFile), runtimePath, threads); err != nil {
 		return nil, fmt.Errorf("cannot load Moonshine: %w", err)
 	}
-	session, err := onnx.Open(filepath.Join(dir, decoderFile), runtimePath, threads)
-	if err == nil {
-		if m.decoder, err = newDecoder(session); err != nil {
-			err = errors.Join(err, session.Close())
-		}
-	}
-	if err != nil {
+	if err = m.loadDecoder(filepath.Join(dir, decoderFile), runtimePath, threads); err != nil {
 		return nil, fmt.Errorf("cannot load Moonshine: %w", errors.Join(err, m.encoder.Close()))
 	}
 	return m, nil
+}
+
+func (m *Model) loadDecoder(path, runtimePath string, threads int) error {
+	if !slices.Equal(m.encoder.Inputs, []string{"input_values", "attention_mask"}) || len(m.encoder.Outputs) != 1 {
+		return fmt.Errorf("%s has other tensors than Moonshine tiny; install it again", encoderFile)
+	}
+	session, err := onnx.Open(path, runtimePath, threads)
+	if err != nil {
+		return err
+	}
+	if m.decoder, err = newDecoder(session); err != nil {
+		return errors.Join(err, session.Close())
+	}
+	return nil
 }
 
 // Close frees the model. It is safe to call twice.
@@ -83,24 +92,21 @@ type Sound struct {
 	logits  []float32   // of the first token
 }
 
-// Encode encodes mono audio at SampleRate, which may be of any length; more than 15 s are
-// for Recognize. It does not retain pcm.
+// Encode encodes up to 15 s of mono audio at SampleRate; Recognize takes more. It does not
+// retain pcm.
 func (m *Model) Encode(pcm []int16) (*Sound, error) {
 	if m.encoder == nil {
 		return nil, ErrClosed
 	}
 	samples := make([]float32, max(len(pcm), shortestSound))
-	mask := make([]int64, len(samples))
+	defer clear(samples)
 	for i, s := range pcm {
 		samples[i] = float32(s) / 32768
-	}
-	for i := range mask {
-		mask[i] = 1
 	}
 	var t tensors
 	defer t.destroy()
 	shape := ort.NewShape(1, int64(len(samples)))
-	inputs := []ort.Value{of(&t, shape, samples), of(&t, shape, mask)}
+	inputs := []ort.Value{of(&t, shape, samples), of(&t, shape, ones(shape[1]))}
 	if t.err != nil {
 		return nil, fmt.Errorf("moonshine: cannot encode: %w", t.err)
 	}
@@ -118,12 +124,13 @@ func (m *Model) Encode(pcm []int16) (*Sound, error) {
 	return sound, nil
 }
 
-// Transcribe returns what was said, preferring names, which can be nil.
+// Transcribe returns what was said, preferring names, which can be nil. It writes something
+// for every sound; see Transcript.Mean.
 func (m *Model) Transcribe(s *Sound, names *Names) (Transcript, error) {
 	return m.transcribe(s, names, beamWidth)
 }
 
-// Draft returns what was said in about a third of the time of Transcribe, with more errors.
+// Draft returns what was said in about half the time of Transcribe, with more errors.
 func (m *Model) Draft(s *Sound) (Transcript, error) { return m.transcribe(s, nil, 1) }
 
 func (m *Model) transcribe(s *Sound, names *Names, width int) (Transcript, error) {
@@ -143,7 +150,8 @@ func (m *Model) transcribe(s *Sound, names *Names, width int) (Transcript, error
 }
 
 // Score returns, for each phrase, the natural logarithm of the probability that it is the
-// transcript, with exactly this case and punctuation.
+// transcript, with exactly this case and punctuation. The model is quantized for what it
+// computes at once, so the other phrases change a result by up to about 0.1.
 func (m *Model) Score(s *Sound, phrases []string) ([]float64, error) {
 	if m.encoder == nil {
 		return nil, ErrClosed

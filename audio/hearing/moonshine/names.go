@@ -26,17 +26,36 @@ type node struct {
 }
 
 // names makes a trie of names in spoken form. A name that begins with a lower-case letter
-// may begin a sentence too; one that begins with a capital is expected only as written.
+// is expected in the plural and at the beginning of a sentence too; one that begins with a
+// capital, only as written.
 func (v *vocabulary) names(list []string) *Names {
 	n := &Names{vocabulary: v, root: &node{}}
 	for _, name := range list {
 		name = strings.Join(strings.Fields(name), " ")
-		n.add(v.encode(name))
-		if first, size := utf8.DecodeRuneInString(name); unicode.IsLower(first) {
-			n.add(v.encode(string(unicode.ToUpper(first)) + name[size:]))
+		first, size := utf8.DecodeRuneInString(name)
+		if !unicode.IsLower(first) {
+			n.add(v.encode(name))
+			continue
+		}
+		// Without the plural, its singular would be preferred to it.
+		for _, form := range []string{name, plural(name)} {
+			n.add(v.encode(form))
+			n.add(v.encode(string(unicode.ToUpper(first)) + form[size:]))
 		}
 	}
 	return n
+}
+
+func plural(name string) string {
+	for _, end := range []string{"s", "x", "z", "ch", "sh"} {
+		if strings.HasSuffix(name, end) {
+			return name + "es"
+		}
+	}
+	if stem, ok := strings.CutSuffix(name, "y"); ok && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeou") {
+		return stem + "ies"
+	}
+	return name + "s"
 }
 
 func (n *Names) add(tokens []int32) {
@@ -92,7 +111,7 @@ func (n *Names) advance(at place, token int32) (place, float64) {
 	return place{}, change
 }
 
-// endings are the tokens that may follow a name within its word, as in "goroutines".
+// endings are the tokens that may follow a name within its word, as in "linted".
 var endings = map[string]bool{"s": true, "es": true, "d": true, "ed": true, "ing": true, "er": true, "ers": true}
 
 // spoils reports whether a token makes another word of a name.

@@ -9,6 +9,9 @@ func (m *Model) Recognize(pcm []int16, names *Names) (Transcript, error) {
 	if m.encoder == nil {
 		return Transcript{}, ErrClosed
 	}
+	if len(pcm) < shortestSound { // shorter than any word
+		return Transcript{}, nil
+	}
 	return recognize(pcm, func(piece []int16) (Transcript, error) {
 		sound, err := m.Encode(piece)
 		if err != nil {

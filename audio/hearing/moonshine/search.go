@@ -16,14 +16,14 @@ type stepper interface {
 
 // Limits of the search.
 const (
-	candidates     = 12 // of the most probable next tokens of a hypothesis
-	leastEvidence  = -7 // log probability of a token below which it does not begin or continue a name
-	tokensASecond  = 6.5
-	tokensAtLeast  = 12
-	negligible     = 30 // how far a logit is below the greatest to add nothing to the sum
-	repeats        = 4  // of a phrase that are a loop
-	repeatsOfToken = 8  // of a single token that are a loop
-	longestRepeat  = 20 // tokens
+	candidates    = 12  // the most probable next tokens that may extend a hypothesis
+	leastEvidence = -7  // log probability below which a token does not begin or continue a name
+	tokensASecond = 6.5 // the model card's limit for English
+	tokensAtLeast = 12
+	negligible    = 24 // how far below the greatest a logit adds less than 1e-6 to the sum
+	fewestRepeats = 4  // of a phrase that are a loop
+	shortestLoop  = 16 // tokens, so that "no, no, no, no" is not one
+	longestRepeat = 20 // tokens
 )
 
 // maxTokens is how many tokens an utterance of this length can have.
@@ -36,7 +36,12 @@ type distribution struct {
 }
 
 func normalize(logits []float32) distribution {
-	greatest := slices.Max(logits)
+	greatest := logits[0] // slices.Max is slower by half, because of NaN
+	for _, l := range logits {
+		if l > greatest {
+			greatest = l
+		}
+	}
 	sum := 0.0
 	for _, l := range logits {
 		if d := l - greatest; d > -negligible {
@@ -123,10 +128,7 @@ func search(v *vocabulary, d stepper, logits []float32, names *Names, width, lim
 			return best, nil
 		}
 		if len(beam[0].tokens) >= limit {
-			if found {
-				return best, nil
-			}
-			return beam[0], nil
+			return beam[0], nil // more probable than what is done, but cut off
 		}
 		var err error
 		if rows, err = d.step(parents, tokens); err != nil {
@@ -182,10 +184,7 @@ func bestOf(done []hypothesis) (best hypothesis, found bool) {
 // end: those with the phrase once. It is all of them without a loop.
 func beforeLoop(tokens []int32) int {
 	for period := 1; period <= longestRepeat; period++ {
-		times := repeats
-		if period == 1 {
-			times = repeatsOfToken
-		}
+		times := max(fewestRepeats, (shortestLoop+period-1)/period)
 		from := len(tokens) - period*times
 		if from < 0 {
 			break
