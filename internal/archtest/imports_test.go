@@ -104,7 +104,7 @@ var rules = []rule{
 	},
 	{
 		[]string{"audio/hearing/moonshine"}, []string{"audio/engine/onnx"},
-		"the model computes in a child process, which knows how it is asked; it knows only tensors",
+		"it computes with tensors only; the process around it owns the protocol",
 	},
 	{
 		[]string{"audio/vad"}, []string{"audio", "audio/engine/onnx"},

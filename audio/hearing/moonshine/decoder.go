@@ -28,6 +28,10 @@ type decoder struct {
 	*onnx.Session
 	self, encoded       [caches]string // inputs, by cache
 	selfOut, encodedOut [caches]string // outputs, by cache
+
+	// Memory of the run in progress, kept for the next one.
+	in, out batch
+	logits  []float32
 }
 
 func newDecoder(s *onnx.Session) (*decoder, error) {
@@ -132,15 +136,13 @@ func (d *decoder) begin(encoded *ort.Tensor[float32]) (*Sound, error) {
 	return s, nil
 }
 
-// run continues transcripts of a sound.
+// run continues transcripts of a sound. There is one at a time.
 type run struct {
 	decoder *decoder
 	sound   *Sound
 	binding *ort.IoBinding
 	fixed   tensors // inputs of all steps
 	last    *batch
-	in, out batch
-	logits  []float32
 }
 
 // resume returns a run whose batch is the beginning of a transcript.
@@ -182,10 +184,10 @@ func (r *run) bindOutput(t *tensors, name string, v ort.Value) {
 }
 
 func (r *run) step(parents []int, tokens []int32) ([][]float32, error) {
-	rows := len(tokens)
-	r.in.gather(r.last, parents)
-	r.out.resize(rows, r.in.length+1)
-	r.logits = slices.Grow(r.logits[:0], rows*numTokens)[:rows*numTokens]
+	d, rows := r.decoder, len(tokens)
+	d.in.gather(r.last, parents)
+	d.out.resize(rows, d.in.length+1)
+	d.logits = slices.Grow(d.logits[:0], rows*numTokens)[:rows*numTokens]
 	ids := make([]int64, rows)
 	for i, t := range tokens {
 		ids[i] = int64(t)
@@ -194,22 +196,22 @@ func (r *run) step(parents []int, tokens []int32) ([][]float32, error) {
 	defer t.destroy()
 	n := int64(rows)
 	r.bindInput(&t, "input_ids", of(&t, ort.NewShape(n, 1), ids))
-	r.bindOutput(&t, "logits", of(&t, ort.NewShape(n, 1, numTokens), r.logits))
+	r.bindOutput(&t, "logits", of(&t, ort.NewShape(n, 1, numTokens), d.logits))
 	for i := range caches {
-		r.bindInput(&t, r.decoder.self[i], of(&t, r.in.shape(), r.in.caches[i]))
-		r.bindOutput(&t, r.decoder.selfOut[i], of(&t, r.out.shape(), r.out.caches[i]))
+		r.bindInput(&t, d.self[i], of(&t, d.in.shape(), d.in.caches[i]))
+		r.bindOutput(&t, d.selfOut[i], of(&t, d.out.shape(), d.out.caches[i]))
 	}
 	if t.err == nil {
-		t.err = r.decoder.RunWithBinding(r.binding)
+		t.err = d.RunWithBinding(r.binding)
 	}
 	runtime.KeepAlive(r)
 	if t.err != nil {
 		return nil, fmt.Errorf("moonshine: cannot decode: %w", t.err)
 	}
-	r.last = &r.out
+	r.last = &d.out
 	logits := make([][]float32, rows)
 	for i := range logits {
-		logits[i] = r.logits[i*numTokens : (i+1)*numTokens]
+		logits[i] = d.logits[i*numTokens : (i+1)*numTokens]
 	}
 	return logits, nil
 }

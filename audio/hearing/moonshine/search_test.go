@@ -155,8 +155,8 @@ func random(t *rapid.T) *language {
 	}}
 }
 
-// TestOneBeamIsGreedy: a beam of one follows the most probable tokens, and a wider one finds
-// nothing less probable in most cases, and never something that it scores differently.
+// TestOneBeamIsGreedy: a beam of one follows the most probable tokens, and a wider one has
+// the probability of its text.
 func TestOneBeamIsGreedy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := random(t)

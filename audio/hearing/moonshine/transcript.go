@@ -16,8 +16,8 @@ type Transcript struct {
 	Tokens int
 	// LogProb is the natural logarithm of the text's probability.
 	LogProb float64
-	// Mean is LogProb divided by Tokens: above -0.4 for most speech, and mostly lower for
-	// other sounds.
+	// Mean is LogProb divided by Tokens: mostly above -0.6 for speech, and lower for other
+	// sounds.
 	Mean float64
 	// Stop is the probability that the sentence is finished: that '.', '?' or '!' follows
 	// the last word, and not the end, a comma or another word. It is 0 without words.

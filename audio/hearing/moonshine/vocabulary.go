@@ -141,7 +141,7 @@ func (v *vocabulary) spells(token int32) bool {
 	}) >= 0
 }
 
-// continues reports whether a token goes on spelling the word before it.
+// continues reports whether a token is a further part of the word before it.
 func (v *vocabulary) continues(token int32) bool {
 	return v.spells(token) && !strings.HasPrefix(v.text(token), " ")
 }
