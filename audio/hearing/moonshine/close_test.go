@@ -31,9 +31,9 @@ func TestCloseFrees(t *testing.T) {
 		runtime.GC()
 		return resident(t)
 	}
-	before := use(15)
-	if after := use(40); after > before+10<<20 {
-		t.Errorf("40 utterances take %d MB", (after-before)>>20)
+	before := use(10)
+	if after := use(25); after > before+10<<20 {
+		t.Errorf("25 utterances take %d MB", (after-before)>>20)
 	}
 	s := encode(t, m, r.pcm)
 	for range 2 {
