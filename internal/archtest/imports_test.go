@@ -107,6 +107,10 @@ var rules = []rule{
 		"it loads models for whoever computes with them, and knows none of them",
 	},
 	{
+		[]string{"audio/hearing/moonshine"}, []string{"audio/engine/onnx"},
+		"it computes with tensors only; the process around it owns the protocol",
+	},
+	{
 		[]string{"audio/vad"}, []string{"audio", "audio/engine/onnx"},
 		"the detector runs in the daemon, with the one binding of ONNX Runtime",
 	},
