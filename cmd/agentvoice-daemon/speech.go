@@ -14,6 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing/moonshine"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns/smartturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
@@ -50,6 +51,8 @@ func engineCommand(args ...string) *exec.Cmd {
 // loader returns what loads a model in the child process.
 func loader(m engine.Model) engine.Loader {
 	switch m.Kind {
+	case "moonshine-onnx":
+		return moonshine.LoadWorker
 	case "smart-turn":
 		return smartturn.Load
 	default:

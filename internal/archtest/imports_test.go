@@ -107,7 +107,7 @@ var rules = []rule{
 		"it loads models for whoever computes with them, and knows none of them",
 	},
 	{
-		[]string{"audio/hearing/moonshine"}, []string{"audio/engine/onnx"},
+		[]string{"audio/hearing/moonshine"}, []string{"audio/engine", "audio/engine/onnx"},
 		"it computes with tensors only; the process around it owns the protocol",
 	},
 	{

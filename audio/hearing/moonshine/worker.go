@@ -1,0 +1,186 @@
+//go:build cgo
+
+package moonshine
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+)
+
+// Partial results are computed from the whole unfinished piece, so they are paced: they take
+// at most partialShare of the time of the audio, and come at most every partialEvery.
+const (
+	partialShare = 0.15
+	partialEvery = 300 * time.Millisecond
+)
+
+// LoadWorker is an engine.Loader of kind moonshine-onnx.
+func LoadWorker(models []engine.Model, o engine.Options, to *engine.Link) (engine.Worker, error) {
+	dir := models[0]
+	for part, name := range map[string]string{"encoder": encoderFile, "decoder": decoderFile, "tokenizer": vocabularyFile} {
+		if filepath.Base(dir.Path(part)) != name {
+			return nil, fmt.Errorf("model %s: its %s is not %s; install it again", dir.Name, part, name)
+		}
+	}
+	m, err := Load(filepath.Dir(dir.Path("encoder")), o.Runtime, max(o.Threads, 1))
+	if err != nil {
+		return nil, err
+	}
+	return &worker{model: m, to: to, utterances: map[uint32]*utterance{}, now: time.Now}, nil
+}
+
+// worker recognises the utterances of a daemon.
+type worker struct {
+	model      *Model
+	to         *engine.Link
+	utterances map[uint32]*utterance
+	now        func() time.Time
+
+	words string // for which names were made
+	names *Names
+}
+
+// utterance is an unfinished utterance. What is longer than a piece is recognised while the
+// rest is spoken.
+type utterance struct {
+	names   *Names
+	done    Transcript // of the pieces before pcm
+	pcm     []int16
+	next    int // samples of pcm at which the next partial result is due
+	partial string
+}
+
+// Close implements engine.Worker.
+func (w *worker) Close() error {
+	for stream := range w.utterances {
+		w.drop(stream)
+	}
+	return w.model.Close()
+}
+
+// Work implements engine.Worker.
+func (w *worker) Work(f engine.Frame) {
+	u := w.utterances[f.Stream]
+	switch f.Kind {
+	case engine.Start:
+		w.utterances[f.Stream] = &utterance{names: w.namesOf(string(f.Payload)), next: int(partialEvery.Seconds() * SampleRate)}
+	case engine.Audio:
+		if u == nil {
+			return
+		}
+		if err := w.hear(f.Stream, u, engine.Samples(f.Payload)); err != nil {
+			w.fail(f.Stream, err)
+		}
+	case engine.Finish:
+		if u == nil {
+			w.to.Send(engine.Reply{Stream: f.Stream, Error: "the utterance was not started"})
+			return
+		}
+		t, err := w.model.Recognize(u.pcm, u.names)
+		if err != nil {
+			w.fail(f.Stream, err)
+			return
+		}
+		t = u.done.join(t)
+		w.drop(f.Stream)
+		w.to.Send(engine.Reply{Stream: f.Stream, Final: &engine.Final{Text: t.Text, Confidence: confidence(t)}})
+	case engine.Cancel:
+		w.drop(f.Stream)
+	}
+}
+
+// confidence returns the mean probability of a token of a transcript, 0 if it has no words.
+func confidence(t Transcript) float64 {
+	if t.Text == "" {
+		return 0
+	}
+	return min(math.Exp(t.Mean), 1)
+}
+
+// fail ends an utterance. The error holds no words.
+func (w *worker) fail(stream uint32, err error) {
+	w.drop(stream)
+	w.to.Send(engine.Reply{Stream: stream, Error: err.Error()})
+}
+
+// hear adds audio to an utterance, and reports the words so far if they are due.
+func (w *worker) hear(stream uint32, u *utterance, pcm []int16) error {
+	u.append(pcm)
+	if len(u.pcm) > longestPiece+cutWindow {
+		length := pieceLength(u.pcm)
+		t, err := w.model.Recognize(u.pcm[:length], u.names)
+		if err != nil {
+			return err
+		}
+		u.done = u.done.join(t)
+		u.shorten(length)
+	}
+	if len(u.pcm) < u.next {
+		return nil
+	}
+	began := w.now()
+	t, err := w.draft(u.pcm)
+	if err != nil {
+		return err
+	}
+	pause := max(time.Duration(float64(w.now().Sub(began))/partialShare), partialEvery)
+	u.next = len(u.pcm) + int(pause.Seconds()*SampleRate)
+	if text := u.done.join(t).Text; text != u.partial {
+		u.partial = text
+		w.to.Send(engine.Reply{Stream: stream, Partial: &text})
+	}
+	return nil
+}
+
+// draft returns the words of an unfinished piece.
+func (w *worker) draft(pcm []int16) (Transcript, error) {
+	return recognize(pcm, func(piece []int16) (Transcript, error) {
+		sound, err := w.model.Encode(piece)
+		if err != nil {
+			return Transcript{}, err
+		}
+		return w.model.Draft(sound)
+	})
+}
+
+// namesOf returns the trie of the terms of the trade and of an utterance's words, one per
+// line. It makes another one only for other words.
+func (w *worker) namesOf(words string) *Names {
+	if w.names == nil || words != w.words {
+		list := strings.FieldsFunc(words, func(r rune) bool { return r == '\n' })
+		w.words, w.names = words, w.model.Names(slices.Concat(Terms(), list))
+	}
+	return w.names
+}
+
+// drop discards an utterance and wipes its audio.
+func (w *worker) drop(stream uint32) {
+	if u := w.utterances[stream]; u != nil {
+		clear(u.pcm[:cap(u.pcm)])
+		delete(w.utterances, stream)
+	}
+}
+
+// append adds audio without leaving a copy of it behind.
+func (u *utterance) append(pcm []int16) {
+	if n := len(u.pcm) + len(pcm); n > cap(u.pcm) {
+		grown := make([]int16, len(u.pcm), 2*n)
+		copy(grown, u.pcm)
+		clear(u.pcm)
+		u.pcm = grown
+	}
+	u.pcm = append(u.pcm, pcm...)
+}
+
+// shorten drops the beginning of the audio.
+func (u *utterance) shorten(by int) {
+	rest := copy(u.pcm, u.pcm[by:])
+	clear(u.pcm[rest:])
+	u.pcm, u.next = u.pcm[:rest], max(u.next-by, 0)
+}
