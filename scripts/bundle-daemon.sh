@@ -11,8 +11,9 @@
 #                       are used only if the machine has none. That of JACK is a
 #                       stub that reports that there is no server
 #   licenses/           licences of the libraries and models
-#   assets/             the voice detector and its runtime, and the model for
-#                       local recognition (pocketsphinx/); a configuration for ALSA
+#   assets/             the voice detector, the recogniser (moonshine-tiny-en/) and
+#                       their runtime, and the model of the recogniser of last
+#                       resort (pocketsphinx/); a configuration for ALSA
 #
 # On macOS and Windows otool and dumpbin find the libraries; see below.
 set -euo pipefail
@@ -119,7 +120,9 @@ case $(uname -s) in
 esac
 
 # The assets that setup.sh has downloaded and verified.
-cp "$("$here/setup.sh" --where)"/{silero_vad_v6.onnx,*onnxruntime.*} "$folder/assets/"
+assets=$("$here/setup.sh" --where)
+cp "$assets"/{silero_vad_v6.onnx,*onnxruntime*1.32.0*} "$folder/assets/"
+[[ ! -d $assets/moonshine-tiny-en ]] || cp -r "$assets/moonshine-tiny-en" "$folder/assets/"
 
 # The stock English model of PocketSphinx, from the system's package.
 cp internal/vocab/common.LICENSE.txt "$folder/licenses/scowl.txt"

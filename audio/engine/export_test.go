@@ -43,6 +43,3 @@ func (e *Engine) SetNow(now func() time.Time) { e.process.now = now }
 
 // Retry returns the earliest next attempt after failures.
 func (e *Engine) Retry() time.Time { return e.retry }
-
-// NewLink returns a link that writes to an encoder.
-var NewLink = newLink

@@ -79,7 +79,7 @@ func Serve(args []string, in io.Reader, out io.Writer, load func(Model) Loader) 
 		return err
 	}
 	yield()
-	to := newLink(out)
+	to := NewLink(out)
 	queues := make([]chan Frame, len(cfg.workers))
 	for i, dirs := range cfg.workers {
 		queues[i] = make(chan Frame, queuedFrames)
@@ -171,7 +171,8 @@ type Link struct {
 	streams map[uint32]live
 }
 
-func newLink(out io.Writer) *Link {
+// NewLink returns a link that writes to a pipe to the parent.
+func NewLink(out io.Writer) *Link {
 	return &Link{encode: json.NewEncoder(out), streams: map[uint32]live{}}
 }
 

@@ -79,6 +79,11 @@ func findSpeech() localSpeech {
 		return localSpeech{err: err}
 	}
 	l.err = set.Damaged
+	if len(set.Hearing) == 0 {
+		if m, err := defaultRecogniser(); err == nil {
+			set.Hearing = []engine.Model{m}
+		}
+	}
 	var processes speechProcesses
 	var names []string
 	for _, use := range []struct {
@@ -90,7 +95,9 @@ func findSpeech() localSpeech {
 		}
 		e, err := processes.engine(use.models)
 		if err != nil {
-			l.err = errors.Join(l.err, err)
+			if l.err == nil {
+				l.err = err
+			}
 			continue
 		}
 		*use.engine = e
@@ -100,6 +107,15 @@ func findSpeech() localSpeech {
 	}
 	l.names = strings.Join(names, ", ")
 	return l
+}
+
+// defaultRecogniser is the model that recognises if the user has installed no other.
+func defaultRecogniser() (engine.Model, error) {
+	dir, err := assets.Recogniser()
+	if err != nil {
+		return engine.Model{}, err
+	}
+	return engine.ReadModel(dir)
 }
 
 // speechProcesses are the child processes of a set of models. Those that ONNX Runtime

@@ -34,6 +34,18 @@ func ONNXRuntime() (string, error) {
 	return find(runtimeName, "ONNX Runtime library", "PyPI package onnxruntime")
 }
 
+// Recogniser is the folder of the default recogniser. The program does without it.
+func Recogniser() (string, error) {
+	const name = "moonshine-tiny-en"
+	for _, dir := range dirs() {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(filepath.Join(path, "model.json")); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the recogniser %s is missing; install it with `make deps`", name)
+}
+
 // Sherpa is the path of the library of sherpa-onnx, which recognises and speaks with
 // models that the user installs. The program does without it.
 func Sherpa() (string, error) {

@@ -17,6 +17,8 @@
 // The model writes something for every sound: "You" or "Thank you for watching." for noise.
 // Callers reject that by Transcript.Mean, Word.Prob and the voice behind the words.
 //
+// LoadWorker serves a model in the child process of package engine.
+//
 // # Invariants
 //
 // A Model is used by one goroutine at a time. Equal calls give equal results. Audio and

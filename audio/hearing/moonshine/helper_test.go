@@ -15,23 +15,19 @@ import (
 // modelFiles returns the folder of the model.
 func modelFiles(tb testing.TB) string {
 	tb.Helper()
-	models, err := assets.Models()
+	dir, err := assets.Recogniser()
 	if err != nil {
 		tb.Fatal(err)
-	}
-	dir := filepath.Join(models, "moonshine-tiny-en")
-	if _, err := os.Stat(dir); err != nil {
-		tb.Fatal("the model moonshine-tiny-en is missing: make deps-test brings it")
 	}
 	return dir
 }
 
 var vocabularyOnce = sync.OnceValues(func() (*vocabulary, error) {
-	models, err := assets.Models()
+	dir, err := assets.Recogniser()
 	if err != nil {
 		return nil, err
 	}
-	return readVocabulary(filepath.Join(models, "moonshine-tiny-en", "tokenizer.bin"))
+	return readVocabulary(filepath.Join(dir, "tokenizer.bin"))
 })
 
 // realVocabulary returns the model's vocabulary.

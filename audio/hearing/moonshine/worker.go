@@ -131,7 +131,8 @@ func (w *worker) hear(stream uint32, u *utterance, pcm []int16) error {
 	}
 	pause := max(time.Duration(float64(w.now().Sub(began))/partialShare), partialEvery)
 	u.next = len(u.pcm) + int(pause.Seconds()*SampleRate)
-	if text := u.done.join(t).Text; text != u.partial {
+	// The model ends every draft with a full stop, also in the middle of a sentence.
+	if text := strings.TrimSuffix(u.done.join(t).Text, "."); text != u.partial {
 		u.partial = text
 		w.to.Send(engine.Reply{Stream: stream, Partial: &text})
 	}

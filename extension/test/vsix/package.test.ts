@@ -97,7 +97,7 @@ if (process.platform === 'linux') {
     }
     // The daemon loads the runtime later, so its dependencies must be present by then.
     const needed = /\(NEEDED\).*\[(.+)\]/g;
-    const runtime = execFileSync('readelf', ['-d', join(bin, 'assets', 'libonnxruntime.so')], { encoding: 'utf8' });
+    const runtime = execFileSync('readelf', ['-d', join(bin, 'assets', 'libonnxruntime.so.1.32.0')], { encoding: 'utf8' });
     const loaded = new Set(found.map((f) => f.name));
     for (const [, name] of runtime.matchAll(needed)) {
       assert.ok(SYSTEM.test(name ?? '') || loaded.has(name ?? ''), name);

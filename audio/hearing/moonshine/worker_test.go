@@ -1,0 +1,144 @@
+//go:build cgo
+
+package moonshine
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+)
+
+// serve starts a worker, and returns it with a function that returns its replies so far.
+func serve(t *testing.T) (*worker, func() []engine.Reply) {
+	t.Helper()
+	m, err := engine.ReadModel(modelFiles(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime, err := assets.ONNXRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := LoadWorker([]engine.Model{m}, engine.Options{Runtime: runtime, Threads: 2}, engine.NewLink(&out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w.(*worker), func() (replies []engine.Reply) {
+		for line := range strings.Lines(out.String()) {
+			var r engine.Reply
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			replies = append(replies, r)
+		}
+		return replies
+	}
+}
+
+// say sends an utterance in pieces of 32 ms.
+func say(w *worker, stream uint32, words string, pcm []int16) {
+	w.Work(engine.Frame{Kind: engine.Start, Stream: stream, Payload: []byte(words)})
+	for piece := range slices.Chunk(pcm, 512) {
+		w.Work(engine.Frame{Kind: engine.Audio, Stream: stream, Payload: engine.Bytes(piece)})
+	}
+	w.Work(engine.Frame{Kind: engine.Finish, Stream: stream})
+}
+
+// TestWorkerHearsWhileItIsSpoken: the words grow while an utterance is spoken, at a cost that
+// is bounded, and the final is that of Recognize.
+func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
+	w, replies := serve(t)
+	tick := time.Unix(0, 0)
+	w.now = func() time.Time { // a draft takes 60 ms, so the next is due 400 ms later
+		tick = tick.Add(60 * time.Millisecond)
+		return tick
+	}
+	r := readRecordings(t, "testdata")[0]
+	say(w, 7, "", r.pcm)
+	all := replies()
+	final := all[len(all)-1]
+	want, err := w.model.Recognize(r.pcm, w.names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if final.Stream != 7 || final.Final == nil || final.Final.Text != want.Text {
+		t.Fatalf("the final is %+v, want %q", final, want.Text)
+	}
+	if c := final.Final.Confidence; !(c > 0.5 && c <= 1) {
+		t.Errorf("the confidence is %v", c)
+	}
+	partials := len(all) - 1
+	for _, r := range all[:partials] {
+		if r.Partial == nil || strings.HasSuffix(*r.Partial, ".") {
+			t.Errorf("the partial result %+v says that the sentence is over", r)
+		}
+	}
+	if most := int(r.seconds()/0.4) + 1; partials < 2 || partials > most {
+		t.Errorf("%d partial results in %.1f s, want 2 to %d", partials, r.seconds(), most)
+	}
+	if len(w.utterances) != 0 {
+		t.Error("the utterance is kept")
+	}
+}
+
+// TestWorkerHearsLongSpeech: of minutes of speech nothing is lost, and little is left to
+// recognise when they end.
+func TestWorkerHearsLongSpeech(t *testing.T) {
+	w, replies := serve(t)
+	var pcm []int16
+	words := 0
+	for len(pcm) < 60*SampleRate {
+		for _, r := range readRecordings(t, "testdata") {
+			pcm = append(pcm, r.pcm...)
+			words += len(strings.Fields(r.words))
+		}
+	}
+	w.Work(engine.Frame{Kind: engine.Start, Stream: 1})
+	for piece := range slices.Chunk(pcm, 512) {
+		w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(piece)})
+		if kept := len(w.utterances[1].pcm); kept > longestPiece+cutWindow {
+			t.Fatalf("%d s are left to recognise", kept/SampleRate)
+		}
+	}
+	w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
+	all := replies()
+	got := len(strings.Fields(all[len(all)-1].Final.Text))
+	if got < words*9/10 || got > words*11/10 {
+		t.Errorf("%d words of %d", got, words)
+	}
+}
+
+// TestWorkerServesStreams: utterances do not mix, a dropped one is forgotten, and one that
+// was not started is an error.
+func TestWorkerServesStreams(t *testing.T) {
+	w, replies := serve(t)
+	list := readRecordings(t, "testdata")
+	w.Work(engine.Frame{Kind: engine.Start, Stream: 1})
+	w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(list[0].pcm)})
+	w.Work(engine.Frame{Kind: engine.Cancel, Stream: 1})
+	w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
+	say(w, 2, "split fields", list[1].pcm)
+	all := replies()
+	want, err := w.model.Recognize(list[1].pcm, w.names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := all[len(all)-1]; last.Stream != 2 || last.Final == nil || last.Final.Text != want.Text {
+		t.Errorf("heard %+v, want %q", last, want.Text)
+	}
+	if !slices.ContainsFunc(all, func(r engine.Reply) bool { return r.Stream == 1 && r.Error == "the utterance was not started" }) {
+		t.Errorf("replies %+v, want an error of stream 1", all)
+	}
+}
