@@ -43,7 +43,7 @@ var proofs = map[string]proof{
 	"local realtime model":      {embedded, []string{"audio/realtime TestLocalEngines"}},
 	"local realtime partials":   {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed", "audio/realtime TestLocalEngines"}},
 	"local realtime logprobs":   {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed"}},
-	"local realtime vocabulary": {embedded, []string{"internal/daemon/live TestTheRecogniserKnowsTheUsersNames", "audio/localrealtime/sherpa TestHotWordsDecide"}},
+	"local realtime vocabulary": {embedded, []string{"internal/daemon/live TestTheRecogniserKnowsTheUsersNames", "audio/engine TestHotWordsDecide"}},
 	"local realtime transports": {embedded, []string{"audio/realtime TestLocalEngines", "audio/realtime TestSocketEngines"}},
 	"local realtime limit":      {embedded, []string{"audio/localrealtime TestSessionLimitIsAnnouncedAndEnforced", "internal/daemon/live TestRenewalCrossesThreeLimitsInOneConversation"}},
 	"local realtime verbatim":   {embedded, []string{"audio/realtime TestLocalEngines"}},

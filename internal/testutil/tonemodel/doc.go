@@ -7,5 +7,5 @@
 //
 // The files are ONNX graphs, written without a protobuf library, with the inputs,
 // outputs and metadata that sherpa-onnx 1.13.8 expects of each architecture. Each
-// function writes a folder that package audio/localrealtime/sherpa can load.
+// function writes a folder that package audio/engine/sherpa can load.
 package tonemodel
