@@ -42,8 +42,8 @@ runtime_for() {
     Linux-x86_64) echo "libonnxruntime.so.1.32.0 pypi onnxruntime==1.32.0 onnxruntime/capi/libonnxruntime.so.1.32.0 6c1585d1bbf45b0712ea4a21b705c5fcb4ba04ff2e30f1fbf81a49faf658638f manylinux_2_28_x86_64" ;;
     Linux-aarch64) echo "libonnxruntime.so.1.32.0 pypi onnxruntime==1.32.0 onnxruntime/capi/libonnxruntime.so.1.32.0 49852228a93995158b2a813d4df487d47a1b76b0eaa894507ef49e91b6d7954a manylinux_2_28_aarch64" ;;
     Darwin-arm64) echo "libonnxruntime.1.32.0.dylib pypi onnxruntime==1.32.0 onnxruntime/capi/libonnxruntime.1.32.0.dylib fa585fabbea65b823b9a8f7e27d46aee3989d1be7e36b528203d3a1fd613aae7 macosx_14_0_arm64" ;;
-    # The last version for these.
-    Darwin-x86_64) echo "libonnxruntime.1.32.0.dylib pypi onnxruntime==1.23.2 onnxruntime/capi/libonnxruntime.1.23.2.dylib 8330f6d9d53f81d564c88de6520113b25db9537872e70a0fb7942fea202f08b1 macosx_13_0_x86_64" ;;
+    # There is no 1.32 for these; 1.28.2 has the API that the binding needs.
+    Darwin-x86_64) echo "libonnxruntime.1.32.0.dylib npm sherpa-onnx-darwin-x64@1.13.8 package/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70" ;;
     Windows-x86_64) echo "onnxruntime-1.32.0.dll pypi onnxruntime==1.32.0 onnxruntime/capi/onnxruntime.dll e9feebaed867b76f741c14ae64e056a3da64a153a61994f1fb48eadc7f9b3ba8 win_amd64" ;;
     *) return 1 ;;
   esac
