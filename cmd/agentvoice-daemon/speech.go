@@ -95,8 +95,8 @@ func findSpeech() localSpeech {
 		}
 		e, err := processes.engine(use.models)
 		if err != nil {
-			if l.err == nil {
-				l.err = err
+			if l.err == nil || !strings.Contains(l.err.Error(), err.Error()) { // several models need the same library
+				l.err = errors.Join(l.err, err)
 			}
 			continue
 		}
