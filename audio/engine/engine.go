@@ -134,6 +134,9 @@ func (e *Engine) Release() {
 	switch {
 	case p.users == 0:
 		stopped, p.child = p.child, nil
+		for _, other := range p.engines {
+			other.loading = nil // its end is no failure
+		}
 	case e.users == 0 && e.loading != nil:
 		idle, e.loading = e.loading.child, nil
 		e.order.Lock()

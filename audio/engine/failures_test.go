@@ -16,6 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
@@ -220,6 +221,53 @@ func TestRestartBacksOff(t *testing.T) {
 	}
 }
 
+// A child that was stopped because nobody used it has not failed, also if it answered nothing.
+func TestStoppingIsNoFailure(t *testing.T) {
+	e := newEngine(t, model(t, tonemodel.CTC))
+	for range 4 {
+		if err := e.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !e.Retry().IsZero() {
+		t.Errorf("the next attempt waits until %v", e.Retry())
+	}
+}
+
+// Engines of a process share its child. The models of one are freed and loaded again while
+// another is in use, and what is damaged in one does not disturb the other.
+func TestEnginesShareAChild(t *testing.T) {
+	p := engine.NewProcess(engine.Config{Command: self(t, "engine"), Options: options(t, engine.ONNXRuntime)})
+	damaged := model(t, tonemodel.TurnEnd)
+	damage(t, damaged, "model", func([]byte) []byte { return []byte("gone") })
+	first, second, third := p.Engine(model(t, tonemodel.TurnEnd)), p.Engine(model(t, tonemodel.TurnEnd)), p.Engine(damaged)
+	judge := func(e *engine.Engine) {
+		t.Helper()
+		listener := turns.Engine(e, func(err error) { t.Error(err) })()
+		defer func() { _ = listener.Close() }()
+		if p, err := listener.Complete(nil, tone(400)); err != nil || p < 0.5 {
+			t.Errorf("complete with %v, %v", p, err)
+		}
+	}
+	first.Acquire()
+	judge(first)
+	child := first.Child()
+	for range 3 {
+		judge(second)
+		if err := third.Check(); err == nil || !strings.Contains(err.Error(), "cannot load") {
+			t.Errorf("a damaged model: %v", err)
+		}
+		judge(first)
+	}
+	if first.Child() != child {
+		t.Error("the child was replaced")
+	}
+	first.Release()
+	if first.Child() != nil || first.Users() != 0 {
+		t.Errorf("%d users are left", first.Users())
+	}
+}
+
 // A child that does not respond is killed.
 func TestHangingChild(t *testing.T) {
 	e := newEngine(t, model(t, tonemodel.CTC))
@@ -327,6 +375,17 @@ func TestInstalledModels(t *testing.T) {
 	}
 	if len(set.Hearing) != 2 || set.Hearing[0].Name != "tone-streaming" || set.Hearing[1].Name != "tone-tdt" || len(set.Voice) != 0 {
 		t.Errorf("%+v", set)
+	}
+	// Another computer's model does not join them.
+	if err := os.MkdirAll(filepath.Join(root, "0-moonshine"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	description := `{"name":"moonshine","kind":"moonshine-onnx","files":{"encoder":"model.json","decoder":"model.json","tokenizer":"model.json"}}`
+	if err := os.WriteFile(filepath.Join(root, "0-moonshine", engine.DescriptionFile), []byte(description), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if set, err := engine.Installed(root); err != nil || len(set.Hearing) != 1 || set.Hearing[0].Name != "moonshine" {
+		t.Errorf("%+v, %v; want Moonshine alone", set, err)
 	}
 	if set, err := engine.Installed(filepath.Join(root, "none")); err != nil || len(set.Hearing) > 0 {
 		t.Error(set, err)

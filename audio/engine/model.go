@@ -150,7 +150,8 @@ func ReadModel(dir string) (Model, error) {
 
 // Set is the set of models installed in a folder.
 type Set struct {
-	// Hearing has at most one model for Partials and one for Finals.
+	// Hearing has at most one model for Partials and one for Finals, which the same Computer
+	// computes.
 	Hearing []Model
 	// Voice has at most one model.
 	Voice []Model
@@ -193,6 +194,7 @@ func Installed(dir string) (Set, error) {
 			set.Voice = append(set.Voice, m)
 		case use == TurnEnd:
 			set.TurnEnd = append(set.TurnEnd, m)
+		case len(set.Hearing) > 0 && set.Hearing[0].Computer() != m.Computer():
 		default:
 			set.Hearing = append(set.Hearing, m)
 		}
