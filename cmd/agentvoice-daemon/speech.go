@@ -124,7 +124,7 @@ type speechProcesses struct{ shared *engine.Process }
 
 // engine returns an engine for one or two models, which the same library computes.
 func (p *speechProcesses) engine(models []engine.Model) (*engine.Engine, error) {
-	o := engine.Options{Threads: min(max(runtime.NumCPU()/2, 1), 4)}
+	o := engine.Options{Threads: min(max(runtime.NumCPU()/2, 2), 4)}
 	var err error
 	if models[0].Computer() == engine.ONNXRuntime {
 		if o.Runtime, err = assets.ONNXRuntime(); err != nil {

@@ -88,11 +88,23 @@ func (w *worker) Work(f engine.Frame) {
 			return
 		}
 		t = u.done.join(t)
+		if invented(t.Text) {
+			t = Transcript{}
+		}
 		w.drop(f.Stream)
 		w.to.Send(engine.Reply{Stream: f.Stream, Final: &engine.Final{Text: t.Text, Confidence: confidence(t)}})
 	case engine.Cancel:
 		w.drop(f.Stream)
 	}
+}
+
+// inventions are what the model writes for a cough, a key stroke or an empty room, because
+// its training heard them in films. Nobody says them to an assistant.
+var inventions = []string{"you", "thank you for watching", "thank you so much for watching", "thanks for watching"}
+
+// invented reports whether a transcript is nothing but an invention.
+func invented(text string) bool {
+	return slices.Contains(inventions, strings.ToLower(strings.TrimRight(text, ".!?")))
 }
 
 // confidence returns the mean probability of a token of a transcript, 0 if it has no words.

@@ -95,6 +95,8 @@ func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
 
 // TestWorkerHearsLongSpeech: of minutes of speech nothing is lost, and little is left to
 // recognise when they end.
+//
+//test:long
 func TestWorkerHearsLongSpeech(t *testing.T) {
 	w, replies := serve(t)
 	var pcm []int16
@@ -117,6 +119,29 @@ func TestWorkerHearsLongSpeech(t *testing.T) {
 	got := len(strings.Fields(all[len(all)-1].Final.Text))
 	if got < words*9/10 || got > words*11/10 {
 		t.Errorf("%d words of %d", got, words)
+	}
+}
+
+// TestInventionsAreNothing: a click in a quiet room says nothing, and words that only contain
+// an invention are kept.
+func TestInventionsAreNothing(t *testing.T) {
+	w, replies := serve(t)
+	pcm := make([]int16, SampleRate/2)
+	for i := range 200 { // a key stroke
+		pcm[4000+i] = int16(9000 * (1 - i/200) * (1 - 2*(i/7%2)))
+	}
+	say(w, 1, "", pcm)
+	all := replies()
+	if last := all[len(all)-1]; last.Final == nil || last.Final.Text != "" || last.Final.Confidence != 0 {
+		t.Errorf("a key stroke says %+v", last.Final)
+	}
+	for text, want := range map[string]bool{
+		"You": true, "You.": true, "Thank you for watching!": true, "Thanks for watching.": true,
+		"": false, "Thank you.": false, "Are you there?": false, "Thank you for watching the tests.": false,
+	} {
+		if invented(text) != want {
+			t.Errorf("%q is an invention: %v", text, !want)
+		}
 	}
 }
 
