@@ -8,16 +8,16 @@ import (
 )
 
 // Engine returns a factory of recognizers that share the models of an engine. The factory
-// waits until the models are loaded.
+// does not wait for the models: a conversation begins while they are loaded, and the first
+// utterance waits for them.
 func Engine(e *engine.Engine) Factory {
 	return func() (Recognizer, error) {
-		r := &computed{engine: e}
 		e.Acquire()
-		if err := e.Load(); err != nil {
+		if err := e.Prepare(); err != nil {
 			e.Release()
 			return nil, err
 		}
-		return r, nil
+		return &computed{engine: e}, nil
 	}
 }
 
@@ -33,8 +33,8 @@ type computed struct {
 // SetWords implements WordTaker. Some models ignore them.
 func (r *computed) SetWords(words []string) { r.words = words }
 
-// Start implements Recognizer. If the child has died, it starts another one and waits for
-// its models.
+// Start implements Recognizer. It waits for the models. If the child has died, it starts
+// another one.
 func (r *computed) Start() error {
 	if r.closed {
 		return ErrClosed
