@@ -289,21 +289,28 @@ func TestHangingChild(t *testing.T) {
 
 // The child exits with its parent: when its input ends, whatever it is doing.
 func TestChildEndsWithItsInput(t *testing.T) {
-	e := newEngine(t, model(t, tonemodel.CTC))
-	r, err := hearing.Engine(e)()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead, status := e.Dead()
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	<-dead
-	if code := status(); code != 0 {
-		t.Errorf("the child exits with %d", code)
-	}
-	if err := r.Start(); !errors.Is(err, hearing.ErrClosed) {
-		t.Error(err)
+	for _, doing := range []string{"loading", "waiting"} {
+		t.Run(doing, func(t *testing.T) {
+			e := newEngine(t, model(t, tonemodel.CTC))
+			r, err := hearing.Engine(e)()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if doing == "waiting" {
+				hear(t, r, "one")
+			}
+			dead, status := e.Dead()
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			<-dead
+			if code := status(); code != 0 && doing == "waiting" { // else it may not have begun to read
+				t.Errorf("the child exits with %d", code)
+			}
+			if err := r.Start(); !errors.Is(err, hearing.ErrClosed) {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,6 +49,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	syscall.Exit(0) // os.Exit runs destructors under the race detector, while a model may still be loading
 }
 
 // harness is a server with its HTTP side and, by default, fake engines.

@@ -16,6 +16,8 @@ import (
 )
 
 // TestCloseFrees: the runtime is unloaded, calls fail, and many runs do not grow the process.
+//
+//test:long
 func TestCloseFrees(t *testing.T) {
 	m := loadModel(t, 1)
 	names := m.Names(Terms())
@@ -71,6 +73,8 @@ func resident(tb testing.TB) int {
 }
 
 // TestDamagedModels: errors name the file and no folder, and nothing stays loaded.
+//
+//test:long
 func TestDamagedModels(t *testing.T) {
 	lib, err := assets.ONNXRuntime()
 	if err != nil {

@@ -94,6 +94,8 @@ func TestStop(t *testing.T) {
 
 // TestClosedQuestion: the probabilities of given texts tell an answer from a sentence that is
 // not one of them.
+//
+//test:long
 func TestClosedQuestion(t *testing.T) {
 	m := loadModel(t, 1)
 	phrases, classes := classified()
@@ -117,6 +119,8 @@ func TestClosedQuestion(t *testing.T) {
 
 // TestScoreIsTheTranscripts: the probability of a transcript as a phrase is that of the
 // transcript, alone and among others, in any order.
+//
+//test:long
 func TestScoreIsTheTranscripts(t *testing.T) {
 	m := loadModel(t, 1)
 	for _, r := range readRecordings(t, "testdata") {
@@ -143,6 +147,8 @@ func TestScoreIsTheTranscripts(t *testing.T) {
 }
 
 // TestOneBeamIsTheDraft compares the search with a plain loop over the most probable tokens.
+//
+//test:long
 func TestOneBeamIsTheDraft(t *testing.T) {
 	m := loadModel(t, 1)
 	for _, r := range readRecordings(t, "testdata") {
@@ -182,6 +188,8 @@ func TestOneBeamIsTheDraft(t *testing.T) {
 }
 
 // TestLongSpeechIsWhole: 74 s of sentences arrive without a missing, repeated or extra word.
+//
+//test:long
 func TestLongSpeechIsWhole(t *testing.T) {
 	m := loadModel(t, 2)
 	var pcm []int16
@@ -205,6 +213,8 @@ func TestLongSpeechIsWhole(t *testing.T) {
 }
 
 // TestAnyAudio: silence, noise, clicks and audio of any length have a short transcript.
+//
+//test:long
 func TestAnyAudio(t *testing.T) {
 	m := loadModel(t, 2)
 	chance := rand.New(rand.NewPCG(1, 2))
@@ -234,6 +244,7 @@ func TestAnyAudio(t *testing.T) {
 	}
 }
 
+//test:long
 func TestEqualCallsGiveEqualResults(t *testing.T) {
 	m := loadModel(t, 2)
 	names := m.Names(Terms())
