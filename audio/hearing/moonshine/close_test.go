@@ -72,10 +72,10 @@ func resident(tb testing.TB) int {
 	return pages * os.Getpagesize()
 }
 
-// TestDamagedModels: errors name the file and no folder, and nothing stays loaded.
+// TestDamagedMoonshine: errors name the file and no folder, and nothing stays loaded.
 //
 //test:long
-func TestDamagedModels(t *testing.T) {
+func TestDamagedMoonshine(t *testing.T) {
 	lib, err := assets.ONNXRuntime()
 	if err != nil {
 		t.Fatal(err)
