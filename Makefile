@@ -111,14 +111,15 @@ ELSEWHERE = long|realtime|documents
 # The daemon of the extension's tests, from the packages that test-race compiles.
 RACE_BIN := $(OUT)/race/agentvoice-daemon
 
-# $(call beside,A,B) makes the targets A, of which many tests wait, beside the targets B, which
-# compute. The extension's tests come last, because they need what test-race compiles.
-beside = $(MAKE) $(1) & waits=$$! ok=0; $(MAKE) --keep-going $(2) || ok=$$?; wait $$waits || ok=$$?; exit $$ok
+# $(call beside,A,B,C) makes the targets A, of which many tests speak and listen in real time and
+# wait, beside the targets B, which compute and therefore give way, and then C.
+beside = $(MAKE) $(1) & waits=$$! ok=0; nice -n 10 $(MAKE) --keep-going $(2) || ok=$$?; \
+	$(if $(3),$(MAKE) $(3) || ok=$$?;) wait $$waits || ok=$$?; exit $$ok
 
 .PHONY: test
 test: deps-test $(TOOL)/testsum $(TOOL)/crosscheck ## run the tests of every change, Go and TypeScript, in some five minutes
 	@rm -rf $(COUNTS)
-	@$(call beside,test-race,test-pure test-cross test-format test-documents test-extension)
+	@$(call beside,test-race,test-pure test-cross test-format test-documents,test-extension)
 	@cat $(COUNTS)/{race,pure,documents,extension}.count | $(TOTAL)
 
 .PHONY: test-long

@@ -79,7 +79,7 @@ func findSpeech() localSpeech {
 		return localSpeech{err: err}
 	}
 	l.err = set.Damaged
-	if len(set.Hearing) == 0 && os.Getenv(recogniserEnv) == "moonshine" {
+	if len(set.Hearing) == 0 {
 		if m, err := defaultRecogniser(); err == nil {
 			set.Hearing = []engine.Model{m}
 		}
@@ -108,10 +108,6 @@ func findSpeech() localSpeech {
 	l.names = strings.Join(names, ", ")
 	return l
 }
-
-// recogniserEnv names the environment variable that chooses Moonshine ("moonshine") over
-// PocketSphinx where no model is installed.
-const recogniserEnv = "AGENTVOICE_RECOGNISER"
 
 // defaultRecogniser is the model that recognises if the user has installed no other.
 func defaultRecogniser() (engine.Model, error) {

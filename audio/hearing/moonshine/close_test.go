@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build cgo && !race
 
 package moonshine
 
@@ -16,8 +16,6 @@ import (
 )
 
 // TestCloseFrees: the runtime is unloaded, calls fail, and many runs do not grow the process.
-//
-//test:long
 func TestCloseFrees(t *testing.T) {
 	m := loadModel(t, 1)
 	names := m.Names(Terms())
@@ -73,8 +71,6 @@ func resident(tb testing.TB) int {
 }
 
 // TestDamagedMoonshine: errors name the file and no folder, and nothing stays loaded.
-//
-//test:long
 func TestDamagedMoonshine(t *testing.T) {
 	lib, err := assets.ONNXRuntime()
 	if err != nil {

@@ -93,35 +93,6 @@ func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
 	}
 }
 
-// TestWorkerHearsLongSpeech: of minutes of speech nothing is lost, and little is left to
-// recognise when they end.
-//
-//test:long
-func TestWorkerHearsLongSpeech(t *testing.T) {
-	w, replies := serve(t)
-	var pcm []int16
-	words := 0
-	for len(pcm) < 60*SampleRate {
-		for _, r := range readRecordings(t, "testdata") {
-			pcm = append(pcm, r.pcm...)
-			words += len(strings.Fields(r.words))
-		}
-	}
-	w.Work(engine.Frame{Kind: engine.Start, Stream: 1})
-	for piece := range slices.Chunk(pcm, 512) {
-		w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(piece)})
-		if kept := len(w.utterances[1].pcm); kept > longestPiece+cutWindow {
-			t.Fatalf("%d s are left to recognise", kept/SampleRate)
-		}
-	}
-	w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
-	all := replies()
-	got := len(strings.Fields(all[len(all)-1].Final.Text))
-	if got < words*9/10 || got > words*11/10 {
-		t.Errorf("%d words of %d", got, words)
-	}
-}
-
 // TestInventionsAreNothing: a click in a quiet room says nothing, and words that only contain
 // an invention are kept.
 func TestInventionsAreNothing(t *testing.T) {

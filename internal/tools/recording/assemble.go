@@ -40,28 +40,28 @@ var others = []string{goForward, "cards/005.wav", "cards/003.wav", "cards/001.wa
 
 // questions lists questions that the offline assistant answers in one sentence, in
 // voices other than its own.
-var questions = []struct{ voice, text string }{
-	{"rms", "what is the current branch"},
-	{"awb", "what is the name of the project"},
-	{"rms", "tell me the time"},
-	{"awb", "what operating system is this"},
-	{"rms", "what is the name of the project"},
-	{"awb", "which branch are we on"},
+var questions = []question{
+	{"am_michael", "current-branch", "What is the current branch?"},
+	{"bf_emma", "project", "What is the name of the project?"},
+	{"am_puck", "time", "Tell me the time."},
+	{"af_bella", "system", "What operating system is this?"},
+	{"bf_emma", "project", "What is the name of the project?"},
+	{"bm_george", "branch", "Which branch are we on?"},
 }
 
 // demo is the conversation of make run about testdata/demo. The pauses fit the answers of
 // the offline assistant; the first one is interrupted.
 var demo = []struct {
-	voice, text string // without a voice, text names a human recording
-	after       time.Duration
+	question // without a voice, file names a human recording
+	after    time.Duration
 }{
-	{"", goForward, 5 * time.Second},
-	{"rms", "which branch are we on", 6 * time.Second},
-	{"awb", "what did I change", 7 * time.Second},
-	{"rms", "where is split fields", 15 * time.Second},
-	{"awb", "which tests are failing", 9 * time.Second},
-	{"awb", "yes please", 12 * time.Second},
-	{"rms", "repeat that", 9 * time.Second},
+	{question{file: goForward}, 5 * time.Second},
+	{question{"bm_george", "branch", "Which branch are we on?"}, 6 * time.Second},
+	{question{"af_bella", "change", "What did I change?"}, 7 * time.Second},
+	{question{"am_michael", "split-fields", "Where is the function split fields?"}, 15 * time.Second},
+	{question{"am_puck", "failing", "Which tests are failing?"}, 9 * time.Second},
+	{question{"am_puck", "yes", "Yes, please."}, 12 * time.Second},
+	{question{"bm_george", "repeat", "Repeat that."}, 9 * time.Second},
 }
 
 // assembleDemo generates the conversation of make run.
@@ -69,9 +69,9 @@ func assembleDemo(v *voices, lead time.Duration) (rec recording, err error) {
 	rec.pause(lead)
 	for _, d := range demo {
 		if d.voice == "" {
-			err = rec.human(v, d.text, d.after)
+			err = rec.human(v, d.file, d.after)
 		} else {
-			err = rec.speak(v, d.voice, d.text, d.after)
+			err = rec.ask(v, d.question, d.after)
 		}
 		if err != nil {
 			return rec, err
@@ -87,7 +87,7 @@ func assemble(v *voices, o options) (recording, error) {
 	var rec recording
 	rec.pause(o.pauses.lead)
 	for i := range o.questions {
-		if err := rec.ask(v, i, o.pauses.short); err != nil {
+		if err := rec.ask(v, questions[i%len(questions)], o.pauses.short); err != nil {
 			return rec, err
 		}
 	}
@@ -99,7 +99,7 @@ func assemble(v *voices, o options) (recording, error) {
 			return rec, err
 		}
 		for i := range 2 {
-			if err := rec.ask(v, 2*round+i, o.pauses.short); err != nil {
+			if err := rec.ask(v, questions[(2*round+i)%len(questions)], o.pauses.short); err != nil {
 				return rec, err
 			}
 		}
@@ -108,19 +108,13 @@ func assemble(v *voices, o options) (recording, error) {
 	return rec, nil
 }
 
-// ask adds one of the questions.
-func (r *recording) ask(v *voices, i int, after time.Duration) error {
-	q := questions[i%len(questions)]
-	return r.speak(v, q.voice, q.text, after)
-}
-
-// speak adds a sentence in a synthetic voice.
-func (r *recording) speak(v *voices, voice, text string, after time.Duration) error {
-	pcm, err := v.synthetic(voice, text)
+// ask adds a question.
+func (r *recording) ask(v *voices, q question, after time.Duration) error {
+	pcm, err := v.question(q.file)
 	if err != nil {
 		return err
 	}
-	r.say(label{Voice: "flite:" + voice, Text: text}, pcm, after)
+	r.say(label{Voice: q.voice, Text: q.text}, pcm, after)
 	return nil
 }
 

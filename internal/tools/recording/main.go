@@ -1,5 +1,5 @@
 // Recording generates a recording of a person who talks with the assistant: human
-// sentences and synthesized questions with pauses between them, as a microphone would
+// sentences and recorded questions with pauses between them, as a microphone would
 // capture one side of the conversation. `make run` and the benchmarks play it.
 //
 //	go run -tags nolibopusfile ./internal/tools/recording -o out/recording.wav -ref out/recording.txt
@@ -8,14 +8,14 @@
 //
 // A recording consists of rounds of four turns: a human sentence; a second human
 // voice that interrupts its answer; and two questions about the workspace in two
-// synthetic voices. Each pause is long enough for the offline assistant's answer,
+// voices of Kokoro-82M, recorded. Each pause is long enough for the offline assistant's answer,
 // except for the one that is interrupted. With -questions it contains that many
 // questions instead, to measure how soon an answer is heard; with -demo, the conversation
 // of `make run` about the project in testdata/demo.
 //
 // # Invariants
 //
-//   - Runs with the same arguments and libraries generate the same bytes.
+//   - Runs with the same arguments generate the same bytes.
 //   - Between the voices there is faint noise, as in a quiet room, never digital
 //     silence.
 //   - The reference has the words of all turns in order, one turn per line.
@@ -95,7 +95,6 @@ func run(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = voices.Close() }() // nothing to flush
 	var rec recording
 	if o.demo {
 		rec, err = assembleDemo(voices, o.pauses.lead)

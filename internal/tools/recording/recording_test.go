@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,17 +16,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
-
-// asProgram makes the test binary run the program instead.
-const asProgram = "RECORDING_TEST_AS_PROGRAM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
 
 // made is a recording read back from disk.
 type made struct {
@@ -113,27 +101,22 @@ func TestOneRound(t *testing.T) {
 	}
 }
 
-// TestSameBytesEachTime runs the program twice, because within a process the
-// synthesizer continues its random sequence.
 func TestSameBytesEachTime(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	var wav [2][]byte
-	for i := range wav {
-		cmd := exec.Command(program, "-o", "a.wav", "-ref", "a.txt")
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), asProgram+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		if wav[i], err = os.ReadFile(filepath.Join(dir, "a.wav")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !bytes.Equal(wav[0], wav[1]) {
+	if a, b := record(t), record(t); !bytes.Equal(a.wav, b.wav) {
 		t.Error("two runs differ")
+	}
+}
+
+// Every question is in the folder, and the conversation of make run has all its turns.
+func TestDemo(t *testing.T) {
+	m := record(t, "-demo")
+	if len(m.labels) != len(demo) {
+		t.Fatalf("%d turns, want %d", len(m.labels), len(demo))
+	}
+	for i, l := range m.labels {
+		if got := m.rms(l.Start, l.End); math.Abs(got+23) > 1 || i > 0 && l.Text != demo[i].text {
+			t.Errorf("turn %d is %q at %.1f dB", i, l.Text, got)
+		}
 	}
 }
 

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
-	"context"
+	"embed"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,14 +14,12 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// voices provides utterances: recorded ones from a folder, others from the synthesizer.
+// voices provides utterances: of people from a folder, and the questions.
 type voices struct {
-	dir   string
-	synth voice.Synthesizer
+	dir string
 	// transcripts of the recorded sentences, by file name.
 	transcripts map[string]string
 }
@@ -35,13 +35,8 @@ func newVoices(dir string) (*voices, error) {
 			return nil, fmt.Errorf("no human speech: install the package pocketsphinx-testdata (`make deps`), or set the folder of the test data with -speech: %w", err)
 		}
 	}
-	var err error
-	v.synth, err = voice.Flite()()
-	return v, err
+	return v, nil
 }
-
-// Close releases the synthesizer.
-func (v *voices) Close() error { return v.synth.Close() }
 
 // transcriptLine is a line of a transcription: <s> the words </s> (file).
 var transcriptLine = regexp.MustCompile(`^<s>\s*(.+?)\s*</s>\s*\((.+)\)$`)
@@ -87,18 +82,38 @@ func (v *voices) human(name string) (pcm []int16, text string, err error) {
 	return pcm, text, err
 }
 
-// synthetic returns text spoken by a voice of the synthesizer.
-func (v *voices) synthetic(voice, text string) ([]int16, error) {
-	var pcm []int16
-	from := rate
-	err := v.synth.Speak(context.Background(), voice, text+"?", func(piece []int16, rate int) error {
-		pcm, from = append(pcm, piece...), rate
-		return nil
-	})
+// question is an utterance in the folder questions.
+type question struct {
+	voice, file, text string // speaker of Kokoro-82M, name of the file, words
+}
+
+// recorded holds the questions, which Kokoro-82M spoke: 16 kHz.
+//
+//go:embed questions
+var recorded embed.FS
+
+// question returns the audio of a question.
+func (v *voices) question(file string) ([]int16, error) {
+	f, err := recorded.Open("questions/" + file + ".wav")
 	if err != nil {
 		return nil, err
 	}
-	return resample(pcm, from)
+	defer func() { _ = f.Close() }() // read-only
+	stream, err := wavio.NewStream(f)
+	if err != nil {
+		return nil, err
+	}
+	var wide []int16
+	for piece := make([]int16, audio.SampleRate); ; {
+		n, err := stream.Read(piece)
+		wide = append(wide, piece[:n]...)
+		if errors.Is(err, io.EOF) {
+			return resample(wide, audio.SampleRate)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 func resample(pcm []int16, from int) ([]int16, error) {
