@@ -113,7 +113,7 @@ RACE_BIN := $(OUT)/race/agentvoice-daemon
 
 # $(call beside,A,B,C) makes the targets A, of which many tests speak and listen in real time and
 # wait, beside the targets B, which compute and therefore give way, and then C.
-beside = $(MAKE) $(1) & waits=$$! ok=0; nice -n 10 $(MAKE) --keep-going $(2) || ok=$$?; \
+beside = $(MAKE) $(1) & waits=$$! ok=0; nice -n 5 $(MAKE) --keep-going $(2) || ok=$$?; \
 	$(if $(3),$(MAKE) $(3) || ok=$$?;) wait $$waits || ok=$$?; exit $$ok
 
 .PHONY: test
@@ -137,17 +137,17 @@ test-realtime: deps-test $(TOOL)/testsum ## run the tests that measure real time
 # sleep for a second at its end; a tenth is enough for late races. lint has all of vet.
 test-race test-long-race test-tooling test-documents test-extension: export GORACE := atexit_sleep_ms=100
 test-race: $(TOOL)/testsum
-	@go test -race -vet=off -p 3 -timeout 10m -skip '$(call marked,$(ELSEWHERE))' -json ./internal/daemon/live ./audio/realtime ./audio/localrealtime ./cmd/agentvoice-daemon \
+	@go test -race -vet=off -p 3 -timeout 15m -skip '$(call marked,$(ELSEWHERE))' -json ./internal/daemon/live ./audio/realtime ./audio/localrealtime ./cmd/agentvoice-daemon \
 		$$(go list ./... | grep -v -e '^$(MODULE)/bench' -e '^$(MODULE)/internal/prove' | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
 
 test-pure: $(TOOL)/testsum
-	@CGO_ENABLED=0 go test -vet=off -timeout 5m -json $(addprefix ./,$(PURE)) 2>&1 | $(SUM) -name "pure packages, without cgo"
+	@CGO_ENABLED=0 go test -vet=off -timeout 15m -json $(addprefix ./,$(PURE)) 2>&1 | $(SUM) -name "pure packages, without cgo"
 
 test-long-race: $(TOOL)/testsum
 	@go test -race -vet=off -p 3 -timeout 15m -run '$(call marked,long)' -json $(call packages,long) 2>&1 | $(SUM) -name "long tests"
 
 test-tooling: $(TOOL)/testsum
-	@go test -race -vet=off -p 3 -timeout 10m -skip '$(call marked,$(ELSEWHERE))' -json ./csm/csmtest ./bench/... \
+	@go test -race -vet=off -p 3 -timeout 15m -skip '$(call marked,$(ELSEWHERE))' -json ./csm/csmtest ./bench/... \
 		$$(go list ./internal/prove/... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "csmtest, benches and proofs"
 
 # Single-goroutine tests that the race detector slows down about ten times, such as minutes
@@ -155,12 +155,12 @@ test-tooling: $(TOOL)/testsum
 # in packages of CORE.
 SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' $(GO_DIRS) | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
-	@go test -vet=off -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
+	@go test -vet=off -timeout 15m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
 
 # The packages of CORE that test-pure does not run.
 test-core: $(TOOL)/testsum
-	@CGO_ENABLED=0 go test -vet=off -timeout 5m -skip '$(call marked,realtime|documents)' -json \
+	@CGO_ENABLED=0 go test -vet=off -timeout 15m -skip '$(call marked,realtime|documents)' -json \
 		$$(go list $(CORE) | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "core without cgo"
 
 # Types only: compiling the dependencies for two more systems takes minutes. cross does that.
@@ -168,7 +168,7 @@ test-cross: $(TOOL)/crosscheck
 	@$(TOOL)/crosscheck windows darwin linux
 
 test-documents: $(TOOL)/testsum
-	@go test -race -vet=off -timeout 5m -run '$(call marked,documents)' -json $(call packages,documents) 2>&1 | $(SUM) -name "documents"
+	@go test -race -vet=off -timeout 15m -run '$(call marked,documents)' -json $(call packages,documents) 2>&1 | $(SUM) -name "documents"
 	@go list -deps -f '{{with .Module}}{{if not .Main}}| `{{.Path}}` | {{.Version}} |{{end}}{{end}}' ./cmd/... | sort -u | \
 	while read -r module; do grep -qF "$$module" THIRD_PARTY.md || { echo "THIRD_PARTY.md has no row: $$module"; exit 1; }; done
 
