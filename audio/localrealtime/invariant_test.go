@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
@@ -303,7 +305,8 @@ func TestServerHangsUpInAStateThatCannotBe(t *testing.T) {
 		c.state.Answers = []machine.Answer{{ID: 1 << 20}}
 		c.happened(machine.Heard)
 	})
-	p.sendJSON(`{"type":"response.create"}`)
+	// The server may already have hung up.
+	_ = p.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"response.create"}`))
 	select {
 	case <-c.done:
 	case <-time.After(patience):

@@ -9,11 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+// main does not use os.Exit, which runs the destructors of the C++ libraries under the race
+// detector, beneath a model that is still being loaded.
+func main() { syscall.Exit(run(os.Args[1:])) }
 
 // Exit statuses (protocol, section 1).
 const (
