@@ -134,8 +134,8 @@ test-realtime: deps-test $(TOOL)/testsum ## run the tests that measure real time
 .PHONY: test-race test-pure test-long-race test-tooling test-slow test-core test-cross test-documents test-format test-extension
 # Everything except what the other targets run. Packages whose tests mostly wait come first, and
 # a third runs beside two others. The race detector makes each test binary sleep for a second at its
-# end; a tenth is enough for late races. The first race ends its process, also the daemon of a test,
-# which does not exit as the race detector wants. lint has all of vet.
+# end; a tenth is enough for late races. The first race ends its process, because the daemon of a test
+# ends without telling the race detector. lint has all of vet.
 test-race test-long-race test-tooling test-documents test-extension: export GORACE := atexit_sleep_ms=100 halt_on_error=1
 test-race: $(TOOL)/testsum
 	@go test -race -vet=off -p 3 -timeout 15m -skip '$(call marked,$(ELSEWHERE))' -json ./internal/daemon/live ./audio/realtime ./audio/localrealtime ./cmd/agentvoice-daemon \

@@ -71,7 +71,7 @@ func assembleDemo(v *voices, lead time.Duration) (rec recording, err error) {
 		if d.voice == "" {
 			err = rec.human(v, d.file, d.after)
 		} else {
-			err = rec.ask(v, d.question, d.after)
+			err = rec.ask(d.question, d.after)
 		}
 		if err != nil {
 			return rec, err
@@ -87,7 +87,7 @@ func assemble(v *voices, o options) (recording, error) {
 	var rec recording
 	rec.pause(o.pauses.lead)
 	for i := range o.questions {
-		if err := rec.ask(v, questions[i%len(questions)], o.pauses.short); err != nil {
+		if err := rec.ask(questions[i%len(questions)], o.pauses.short); err != nil {
 			return rec, err
 		}
 	}
@@ -99,7 +99,7 @@ func assemble(v *voices, o options) (recording, error) {
 			return rec, err
 		}
 		for i := range 2 {
-			if err := rec.ask(v, questions[(2*round+i)%len(questions)], o.pauses.short); err != nil {
+			if err := rec.ask(questions[(2*round+i)%len(questions)], o.pauses.short); err != nil {
 				return rec, err
 			}
 		}
@@ -109,8 +109,8 @@ func assemble(v *voices, o options) (recording, error) {
 }
 
 // ask adds a question.
-func (r *recording) ask(v *voices, q question, after time.Duration) error {
-	pcm, err := v.question(q.file)
+func (r *recording) ask(q question, after time.Duration) error {
+	pcm, err := q.audio()
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// voices provides utterances: of people from a folder, and the questions.
+// voices provides recorded sentences of people.
 type voices struct {
 	dir string
 	// transcripts of the recorded sentences, by file name.
@@ -82,7 +82,7 @@ func (v *voices) human(name string) (pcm []int16, text string, err error) {
 	return pcm, text, err
 }
 
-// question is an utterance in the folder questions.
+// question is an utterance of the folder questions.
 type question struct {
 	voice, file, text string // speaker of Kokoro-82M, name of the file, words
 }
@@ -92,9 +92,9 @@ type question struct {
 //go:embed questions
 var recorded embed.FS
 
-// question returns the audio of a question.
-func (v *voices) question(file string) ([]int16, error) {
-	f, err := recorded.Open("questions/" + file + ".wav")
+// audio returns the question as it was spoken.
+func (q question) audio() ([]int16, error) {
+	f, err := recorded.Open("questions/" + q.file + ".wav")
 	if err != nil {
 		return nil, err
 	}
