@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/procgroup"
 )
 
 // process is a running agent process with its standard input and output.
@@ -31,29 +33,26 @@ func startProcess(command []string, dir string) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
-	group := newGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		group.close()
+	group, err := procgroup.Start(cmd)
+	if err != nil {
 		return nil, err
 	}
-	group.started()
 	p := &process{Reader: out, WriteCloser: in}
 	ended, cleaned := make(chan struct{}), make(chan struct{})
 	go func() {
 		_, _ = cmd.Process.Wait() // not cmd.Wait, which closes the output before it has been read
 		close(ended)
-		group.kill() // terminates processes that the agent left behind
-		group.close()
+		group.Close() // terminates processes that the agent left behind
 		close(cleaned)
 		time.AfterFunc(endGrace, func() { _ = out.Close() }) // a process outside the group may keep it open
 	}()
 	p.end = sync.OnceFunc(func() {
 		_ = in.Close()
-		group.ask()
+		group.Ask()
 		select {
 		case <-ended:
 		case <-time.After(endGrace):
-			group.kill()
+			group.Kill()
 		}
 		<-cleaned
 		_ = out.Close()

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/internal/procgroup"
 )
 
 // runTests is the only tool of this assistant.
@@ -72,19 +74,21 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	defer stop()
 	defer context.AfterFunc(wanted, stop)()
 	command := strings.Fields(input.Command)
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = a.opts.Dir
-	cmd.WaitDelay = time.Second // what it started may hold its output open
-	out, err := cmd.CombinedOutput()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = time.Second // a process that left the group may hold its output open
+	err := procgroup.Run(ctx, cmd)
 	if wanted.Err() != nil || ctx.Err() != nil {
 		return "", copilot.ErrCancelled
 	}
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
-		return testsPass + "\n" + end(string(out)), nil
+		return testsPass + "\n" + end(out.String()), nil
 	case errors.As(err, &failed):
-		return testsFail + "\n" + end(string(out)), nil
+		return testsFail + "\n" + end(out.String()), nil
 	}
 	return "", err
 }

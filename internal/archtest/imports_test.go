@@ -123,7 +123,7 @@ var rules = []rule{
 		"the wire is a separate contract; if it used a type of the core, the core could not change",
 	},
 	{
-		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/heap", "internal/redact", "internal/memo", "internal/mutant", "internal/testutil/pulse", "internal/shellcmd", "internal/testutil/tonemodel", "internal/vocab", "internal/wer"}, nil,
+		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/heap", "internal/redact", "internal/memo", "internal/mutant", "internal/procgroup", "internal/testutil/pulse", "internal/shellcmd", "internal/testutil/tonemodel", "internal/vocab", "internal/wer"}, nil,
 		"a helper for all packages imports none of them",
 	},
 	{

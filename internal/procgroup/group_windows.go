@@ -1,4 +1,4 @@
-package acp
+package procgroup
 
 import (
 	"os/exec"
@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object. Its processes are terminated when its last handle closes.
-type group struct {
+// Group is a job object. Its processes are terminated when its last handle closes.
+type Group struct {
 	cmd *exec.Cmd
 	mu  sync.Mutex
-	job windows.Handle // 0 if it could not be created; then only the agent's own process is terminated
+	job windows.Handle // 0 if it could not be created; then only the command's own process is terminated
 }
 
-func newGroup(cmd *exec.Cmd) *group {
-	g := &group{cmd: cmd}
+func newGroup(cmd *exec.Cmd) *Group {
+	g := &Group{cmd: cmd}
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return g
@@ -32,8 +32,8 @@ func newGroup(cmd *exec.Cmd) *group {
 	return g
 }
 
-// started assigns the agent to the job. Its child processes inherit the job.
-func (g *group) started() {
+// started assigns the command to the job. Its child processes inherit the job.
+func (g *Group) started() {
 	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
 	if err != nil {
 		return
@@ -42,11 +42,12 @@ func (g *group) started() {
 	_ = windows.CloseHandle(h)
 }
 
-// ask is a no-op: Windows cannot ask a process without a console window to exit. Closing
+// Ask is a no-op: Windows cannot ask a process without a console window to exit. Closing
 // its input is the signal.
-func (*group) ask() {}
+func (*Group) Ask() {}
 
-func (g *group) kill() {
+// Kill ends every process of the job.
+func (g *Group) Kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.job != 0 {
@@ -55,7 +56,7 @@ func (g *group) kill() {
 	_ = g.cmd.Process.Kill()
 }
 
-func (g *group) close() {
+func (g *Group) free() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.job != 0 {
