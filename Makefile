@@ -111,20 +111,21 @@ ELSEWHERE = long|realtime|documents
 # The daemon of the extension's tests, from the packages that test-race compiles.
 RACE_BIN := $(OUT)/race/agentvoice-daemon
 
-# $(call beside,A,B,C) makes the targets A, of which many tests speak and listen in real time and
-# wait, beside the targets B, which compute and therefore give way, and then C.
-beside = $(MAKE) $(1) & waits=$$! ok=0; nice -n 5 $(MAKE) --keep-going $(2) || ok=$$?; \
+# $(call beside,A,B,C,N) makes the targets A, of which many tests speak and listen in real time and
+# wait, beside the targets B, which compute, and then C. B gives way by N: 0 makes all end
+# sooner on a busy machine, and conversations in real time need 5.
+beside = $(MAKE) $(1) & waits=$$! ok=0; nice -n $(4) $(MAKE) --keep-going $(2) || ok=$$?; \
 	$(if $(3),$(MAKE) $(3) || ok=$$?;) wait $$waits || ok=$$?; exit $$ok
 
 .PHONY: test
 test: deps-test $(TOOL)/testsum $(TOOL)/crosscheck ## run the tests of every change, Go and TypeScript, in some five minutes
 	@rm -rf $(COUNTS)
-	@$(call beside,test-race,test-pure test-cross test-format test-documents,test-extension)
+	@$(call beside,test-race,test-pure test-cross test-format test-documents,test-extension,0)
 	@cat $(COUNTS)/{race,pure,documents,extension}.count | $(TOTAL)
 
 .PHONY: test-long
 test-long: deps-test build $(TOOL)/testsum ## run the tests that take longer: whole conversations, minutes of audio, benches and proofs, the core without cgo
-	@$(call beside,test-long-race,test-tooling test-slow test-core)
+	@$(call beside,test-long-race,test-tooling test-slow test-core,,5)
 	@cat $(COUNTS)/{long-race,tooling,slow,core}.count | $(TOTAL)
 
 .PHONY: test-realtime

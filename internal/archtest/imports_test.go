@@ -47,7 +47,7 @@ var rules = []rule{
 		"scenarios and generators use only the core",
 	},
 	{
-		[]string{"copilot/*"}, []string{"copilot"},
+		[]string{"copilot/*"}, []string{"copilot", "internal/procgroup"},
 		"an adapter answers requests and does not know conversations; with csm it could depend on the state",
 	},
 	{
