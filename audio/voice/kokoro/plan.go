@@ -1,0 +1,161 @@
+package kokoro
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/voice/pronounce"
+)
+
+// Lengths of pieces in symbols; a word has about six with its blank.
+const (
+	maxSymbols    = 510 // the model's limit
+	longestPiece  = 200
+	firstPiece    = 34
+	shortestPiece = 14 // a shorter one sounds clipped, and costs as much as this
+)
+
+// piece is a part of a text that is computed in one run.
+type piece struct {
+	start, end int // bytes of the text
+	phonemes   string
+	symbols    int
+	// mark is the punctuation at the end, or "" if the piece ends within a clause.
+	mark   string
+	tokens []pronounce.Token
+}
+
+// plan cuts a text into pieces.
+type plan struct {
+	text   string
+	tokens []pronounce.Token
+	start  int // where the next piece begins in the text
+}
+
+// spoken reports whether there is anything left to speak.
+func (p *plan) spoken() bool {
+	for _, t := range p.tokens {
+		if t.Phonemes != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// next returns the next piece, of about limit symbols at most. ok is false at the end.
+func (p *plan) next(limit int) (next piece, ok bool) {
+	if !p.spoken() {
+		return piece{}, false
+	}
+	n := cut(p.text, p.tokens, min(limit, longestPiece))
+	next = makePiece(p.tokens[:n])
+	next.start, next.end = p.start, len(p.text)
+	if p.tokens = p.tokens[n:]; p.spoken() {
+		next.end = max(p.start, p.tokens[0].Start)
+	}
+	p.start = next.end
+	return next, true
+}
+
+func makePiece(tokens []pronounce.Token) piece {
+	made := piece{tokens: tokens, phonemes: pronounce.Join(tokens)}
+	for i := len(tokens) - 1; i >= 0 && tokens[i].Mark != ""; i-- {
+		if made.mark == "" || tokens[i].Mark == "\n" {
+			made.mark = tokens[i].Mark
+		}
+	}
+	if made.mark == "" { // without any mark the model tends to swallow the last word
+		made.phonemes += ","
+	}
+	made.symbols = utf8.RuneCountInString(made.phonemes)
+	return made
+}
+
+// halves cuts a piece in two. ok is false if it is a single word.
+func (c piece) halves(text string) (first, second piece, ok bool) {
+	n := cut(text, c.tokens, c.symbols/2)
+	if n >= len(c.tokens) {
+		return piece{}, piece{}, false
+	}
+	first, second = makePiece(c.tokens[:n]), makePiece(c.tokens[n:])
+	return first, second, first.symbols > 1 && second.symbols > 1
+}
+
+// boundary is a place between two tokens where a piece can end.
+type boundary struct{ tokens, symbols, quality int }
+
+// The qualities of boundaries.
+const (
+	withinClause = iota
+	beforePhrase
+	clauseEnd
+	sentenceEnd
+	paragraphEnd
+)
+
+// phraseWords begin a phrase, so that a short pause before them sounds natural.
+var phraseWords = map[string]bool{}
+
+func init() {
+	for w := range strings.FieldsSeq("and or but nor so because since while when where which who that if unless until before after than as in on at from with without into for by about between through during under over to is are was were has have had will can") {
+		phraseWords[w] = true
+	}
+}
+
+// cut returns the number of tokens in the first piece.
+func cut(text string, tokens []pronounce.Token, limit int) int {
+	var found []boundary
+	symbols := 0
+	for i, t := range tokens {
+		symbols += utf8.RuneCountInString(t.Phonemes) + 1
+		if symbols > limit && len(found) > 0 {
+			return best(found, limit)
+		}
+		if i+1 < len(tokens) && tokens[i+1].Mark != "" || i+1 < len(tokens) && inOneWord(t, tokens[i+1]) {
+			continue
+		}
+		b := boundary{i + 1, symbols, quality(text, tokens, i)}
+		if b.quality == paragraphEnd || b.quality == sentenceEnd && symbols >= shortestPiece {
+			return b.tokens
+		}
+		found = append(found, b)
+	}
+	return len(tokens)
+}
+
+// inOneWord reports whether two tokens stand for the same number or sign.
+func inOneWord(a, b pronounce.Token) bool { return a.Start == b.Start && a.End == b.End }
+
+// quality says how natural a pause after the token at i is.
+func quality(text string, tokens []pronounce.Token, i int) int {
+	switch tokens[i].Mark {
+	case "":
+	case "\n":
+		return paragraphEnd
+	case ".", "!", "?", "…":
+		return sentenceEnd
+	default:
+		return clauseEnd
+	}
+	if i+1 < len(tokens) && phraseWords[strings.ToLower(text[tokens[i+1].Start:tokens[i+1].End])] {
+		return beforePhrase
+	}
+	return withinClause
+}
+
+// best picks the most natural boundary that leaves no scrap of a piece.
+func best(found []boundary, limit int) int {
+	last := found[len(found)-1]
+	for q := sentenceEnd; q > withinClause; q-- {
+		least := limit / 3
+		if q == beforePhrase {
+			least = limit / 2
+		}
+		for i := len(found) - 1; i >= 0 && found[i].symbols >= max(least, shortestPiece); i-- {
+			if found[i].quality >= q {
+				return found[i].tokens
+			}
+		}
+	}
+	return last.tokens
+}

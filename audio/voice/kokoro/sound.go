@@ -1,0 +1,78 @@
+package kokoro
+
+import (
+	"math"
+	"time"
+)
+
+// SampleRate is the rate of the audio in Hz.
+const SampleRate = 24000
+
+// Edges of the speech in a piece.
+const (
+	window     = SampleRate / 200       // 5 ms
+	keepBefore = SampleRate * 15 / 1000 // a soft consonant can be below the threshold
+	keepAfter  = SampleRate * 30 / 1000 // the end of a word fades
+	fadeIn     = SampleRate * 3 / 1000
+	fadeOut    = SampleRate * 15 / 1000
+	// floor is the level in relation to the loudest window below which there is silence.
+	floor = 0.006 // -44 dB
+)
+
+// pauses are the silences after punctuation at normal speed.
+var pauses = map[string]time.Duration{
+	"":  40 * time.Millisecond, // within a clause
+	",": 120 * time.Millisecond, "—": 180 * time.Millisecond, ":": 180 * time.Millisecond, ";": 180 * time.Millisecond,
+	"…": 350 * time.Millisecond, ".": 350 * time.Millisecond, "!": 350 * time.Millisecond, "?": 350 * time.Millisecond,
+	"\n": 500 * time.Millisecond,
+}
+
+// pauseAfter returns the number of silent samples after punctuation.
+func pauseAfter(mark string, speed float64) int {
+	return int(pauses[mark].Seconds() * SampleRate / speed)
+}
+
+// trim cuts the silence around speech and fades the edges. Audio without speech becomes
+// empty.
+func trim(audio []float32) []float32 {
+	levels := make([]float64, len(audio)/window)
+	loudest := 0.0
+	for i := range levels {
+		sum := 0.0
+		for _, v := range audio[i*window : (i+1)*window] {
+			sum += float64(v) * float64(v)
+		}
+		levels[i] = math.Sqrt(sum / window)
+		loudest = max(loudest, levels[i])
+	}
+	first, last := -1, -1
+	for i, v := range levels {
+		if v > floor*loudest && loudest > 1e-4 {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	if first < 0 {
+		return nil
+	}
+	from, to := max(0, first*window-keepBefore), min(len(audio), (last+1)*window+keepAfter)
+	audio = audio[from:to]
+	for i := range min(fadeIn, len(audio)) {
+		audio[i] *= float32(i) / fadeIn
+	}
+	for i := range min(fadeOut, len(audio)) {
+		audio[len(audio)-1-i] *= float32(i) / fadeOut
+	}
+	return audio
+}
+
+// samples converts audio to 16 bits and appends silence.
+func samples(audio []float32, silence int) []int16 {
+	pcm := make([]int16, len(audio), len(audio)+silence)
+	for i, v := range audio {
+		pcm[i] = int16(min(max(v, -1), 1) * math.MaxInt16)
+	}
+	return pcm[:len(audio)+silence]
+}

@@ -1,0 +1,111 @@
+//go:build cgo
+
+package kokoro
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Piece is the audio of a part of the text.
+type Piece struct {
+	// Start and End are the bytes of the text that the piece speaks, with the blanks after
+	// them.
+	Start, End int
+	// PCM is mono audio at SampleRate.
+	PCM []int16
+	// Pause is the number of samples at the end of PCM that are silence.
+	Pause int
+}
+
+// secondsPerSymbol is how long a symbol takes at normal speed, on average, and slack the
+// factor above which a piece is taken for noise.
+const (
+	secondsPerSymbol = 0.075
+	slack            = 3
+)
+
+// Speak speaks text in pieces. "" is the default voice; speed is from MinSpeed to MaxSpeed
+// and 1 is normal. Speak returns nil when everything was emitted. If ctx is done it stops
+// computing and returns ctx's error; an error of emit ends it as well. An unknown voice is
+// an error that wraps ErrUnknownVoice and lists the voices.
+func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, emit func(Piece) error) error {
+	if voice == "" {
+		voice = m.voices[0]
+	}
+	if !slices.Contains(m.voices, voice) {
+		return fmt.Errorf("%w %q; use one of %s", ErrUnknownVoice, voice, strings.Join(m.voices, ", "))
+	}
+	speed = min(max(speed, MinSpeed), MaxSpeed)
+	p := plan{text: text, tokens: m.dictionaries[variantOf(voice)].Tokens(text)}
+	limit := firstPiece
+	var begin time.Time // of the first audio
+	var emitted time.Duration
+	for {
+		next, ok := p.next(limit)
+		if !ok {
+			return ctx.Err()
+		}
+		audio, err := m.speech(ctx, voice, text, next, speed)
+		if err != nil {
+			return err
+		}
+		if begin.IsZero() {
+			begin = time.Now()
+		}
+		pause := pauseAfter(next.mark, speed)
+		pcm := samples(audio, pause)
+		if err := emit(Piece{Start: next.start, End: next.end, PCM: pcm, Pause: pause}); err != nil {
+			return err
+		}
+		emitted += time.Duration(len(pcm)) * time.Second / SampleRate
+		limit = m.pace.limit(emitted - time.Since(begin))
+	}
+}
+
+// speech computes the audio of a piece without the silence around it.
+func (m *Model) speech(ctx context.Context, voice, text string, p piece, speed float64) ([]float32, error) {
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if m.session == nil {
+		return nil, ErrClosed
+	}
+	begin := time.Now()
+	audio, err := m.run(ctx, voice, p.phonemes, speed)
+	if err != nil {
+		return nil, err
+	}
+	m.pace.learn(p.symbols, time.Since(begin))
+	audio = trim(audio)
+	if len(audio) <= longest(p, speed) {
+		return audio, nil
+	}
+	first, second, ok := p.halves(text)
+	if !ok {
+		return audio[:longest(p, speed)], nil
+	}
+	audio = nil
+	for _, half := range []piece{first, second} {
+		part, err := m.run(ctx, voice, half.phonemes, speed)
+		if err != nil {
+			return nil, err
+		}
+		part = trim(part)
+		audio = append(audio, part[:min(len(part), longest(half, speed))]...)
+	}
+	return audio, nil
+}
+
+// longest returns the number of samples above which the audio of a piece is taken for
+// noise.
+func longest(p piece, speed float64) int {
+	const least = 8 // symbols; a short word can be slow
+	return int(slack * secondsPerSymbol * SampleRate * float64(max(p.symbols, least)) / speed)
+}
