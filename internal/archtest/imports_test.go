@@ -115,6 +115,14 @@ var rules = []rule{
 		"the detector runs in the daemon, with the one binding of ONNX Runtime",
 	},
 	{
+		[]string{"audio/voice/pronounce"}, nil,
+		"how a word sounds depends only on the word lists, whatever voice speaks it",
+	},
+	{
+		[]string{"audio/voice/kokoro"}, []string{"audio/engine/onnx", "audio/voice/pronounce"},
+		"the voice computes audio from text; it knows neither the process that runs it nor the server that asks for it",
+	},
+	{
 		[]string{"audio/*"}, []string{"audio"},
 		"a device, codec or detector only implements the interfaces of audio, so that a stub can replace it",
 	},

@@ -61,7 +61,8 @@ type Model struct {
 // Load loads the model in a folder with ONNX Runtime at runtimePath; computing uses at most
 // this number of threads.
 func Load(dir, runtimePath string, threads int) (*Model, error) {
-	m := &Model{dir: dir, turn: make(chan struct{}, 1), styles: map[string][]float32{}, dictionaries: map[pronounce.Variant]*pronounce.Dictionary{}, pace: newPace(threads)}
+	m := &Model{dir: dir, turn: make(chan struct{}, 1), styles: map[string][]float32{}, dictionaries: map[pronounce.Variant]*pronounce.Dictionary{}}
+	m.pace.start(threads)
 	var err error
 	if m.vocab, err = readVocabulary(filepath.Join(dir, "vocab.json")); err != nil {
 		return nil, err

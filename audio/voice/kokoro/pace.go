@@ -1,13 +1,14 @@
 package kokoro
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // pace predicts how long computing takes, to choose pieces that keep ahead of the listener.
-// It starts from a machine with two usual cores, and learns.
+// It starts from two usual cores, and learns.
 type pace struct {
-	// perSymbol is the time that a symbol takes to compute, and overhead the symbols' worth of
-	// time that each piece takes besides.
-	perSymbol time.Duration
+	perSymbol atomic.Int64 // nanoseconds
 }
 
 const (
@@ -18,20 +19,22 @@ const (
 	margin = 0.8
 )
 
-func newPace(threads int) pace {
+// start sets the expected time a symbol.
+func (p *pace) start(threads int) {
 	if threads == 1 {
-		return pace{55 * time.Millisecond}
+		p.perSymbol.Store(int64(55 * time.Millisecond))
+	} else {
+		p.perSymbol.Store(int64(32 * time.Millisecond))
 	}
-	return pace{32 * time.Millisecond}
 }
 
 // learn takes the time of a piece into account.
 func (p *pace) learn(symbols int, took time.Duration) {
-	p.perSymbol = (3*p.perSymbol + took/time.Duration(symbols+overhead)) / 4
+	p.perSymbol.Store((3*p.perSymbol.Load() + int64(took)/int64(symbols+overhead)) / 4)
 }
 
 // limit returns the length of a piece that is computed while the audio ahead is played.
 func (p *pace) limit(ahead time.Duration) int {
-	n := int(margin*float64(ahead)/float64(p.perSymbol)) - overhead
-	return max(firstPiece, min(n, longestPiece))
+	n := int(margin*float64(ahead)/float64(p.perSymbol.Load())) - overhead
+	return max(laterPiece, min(n, longestPiece))
 }

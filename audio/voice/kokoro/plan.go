@@ -12,6 +12,7 @@ const (
 	maxSymbols    = 510 // the model's limit
 	longestPiece  = 200
 	firstPiece    = 34
+	laterPiece    = 64 // the least limit of those after the first one
 	shortestPiece = 14 // a shorter one sounds clipped, and costs as much as this
 )
 
@@ -86,41 +87,54 @@ type boundary struct{ tokens, symbols, quality int }
 
 // The qualities of boundaries.
 const (
-	withinClause = iota
+	afterFunctionWord = iota
+	withinClause
 	beforePhrase
 	clauseEnd
 	sentenceEnd
 	paragraphEnd
 )
 
-// phraseWords begin a phrase, so that a short pause before them sounds natural.
-var phraseWords = map[string]bool{}
+// phraseWords begin a phrase, so that a short pause before them sounds natural. After them,
+// and after the other function words, it does not.
+var (
+	phraseWords   = set("and or but nor so because since while when where which who that if unless until before after than as in on at from with without into for by about between through during under over against across within via per to is are was were has have had will can should must")
+	functionWords = set("the a an this these those my your his her its our their each every no not i you he she it we they of do does did be been don't doesn't can't isn't")
+)
 
-func init() {
-	for w := range strings.FieldsSeq("and or but nor so because since while when where which who that if unless until before after than as in on at from with without into for by about between through during under over to is are was were has have had will can") {
-		phraseWords[w] = true
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
 	}
+	return m
 }
 
 // cut returns the number of tokens in the first piece.
 func cut(text string, tokens []pronounce.Token, limit int) int {
 	var found []boundary
-	symbols := 0
+	symbols, end := 0, 0
 	for i, t := range tokens {
 		symbols += utf8.RuneCountInString(t.Phonemes) + 1
-		if symbols > limit && len(found) > 0 {
-			return best(found, limit)
+		if symbols > 2*limit && len(found) > 0 {
+			break
 		}
-		if i+1 < len(tokens) && tokens[i+1].Mark != "" || i+1 < len(tokens) && inOneWord(t, tokens[i+1]) {
+		if i+1 < len(tokens) && (tokens[i+1].Mark != "" || inOneWord(t, tokens[i+1]) && symbols < limit) {
 			continue
 		}
 		b := boundary{i + 1, symbols, quality(text, tokens, i)}
-		if b.quality == paragraphEnd || b.quality == sentenceEnd && symbols >= shortestPiece {
-			return b.tokens
+		if end = b.symbols; b.quality == paragraphEnd || b.quality == sentenceEnd && symbols >= shortestPiece || i+1 == len(tokens) {
+			if symbols <= limit {
+				return b.tokens
+			}
+			break
 		}
 		found = append(found, b)
 	}
-	return len(tokens)
+	if len(found) == 0 {
+		return 1
+	}
+	return best(found, limit, end)
 }
 
 // inOneWord reports whether two tokens stand for the same number or sign.
@@ -137,25 +151,35 @@ func quality(text string, tokens []pronounce.Token, i int) int {
 	default:
 		return clauseEnd
 	}
-	if i+1 < len(tokens) && phraseWords[strings.ToLower(text[tokens[i+1].Start:tokens[i+1].End])] {
+	word := func(t pronounce.Token) string { return strings.ToLower(text[t.Start:t.End]) }
+	switch {
+	case phraseWords[word(tokens[i])], functionWords[word(tokens[i])]:
+		return afterFunctionWord
+	case i+1 < len(tokens) && phraseWords[word(tokens[i+1])]:
 		return beforePhrase
 	}
 	return withinClause
 }
 
-// best picks the most natural boundary that leaves no scrap of a piece.
-func best(found []boundary, limit int) int {
-	last := found[len(found)-1]
-	for q := sentenceEnd; q > withinClause; q-- {
+// best picks the most natural boundary for a piece of a sentence that ends after end
+// symbols.
+func best(found []boundary, limit, end int) int {
+	for q := sentenceEnd; q >= afterFunctionWord; q-- {
 		least := limit / 3
-		if q == beforePhrase {
+		if q <= beforePhrase {
 			least = limit / 2
 		}
-		for i := len(found) - 1; i >= 0 && found[i].symbols >= max(least, shortestPiece); i-- {
-			if found[i].quality >= q {
-				return found[i].tokens
+		for i := len(found) - 1; i >= 0; i-- {
+			b := found[i]
+			if b.quality >= q && b.symbols >= max(least, shortestPiece) && b.symbols <= limit && end-b.symbols >= shortestPiece {
+				return b.tokens
 			}
 		}
 	}
-	return last.tokens
+	for i := len(found) - 1; i > 0; i-- {
+		if found[i].symbols <= limit {
+			return found[i].tokens
+		}
+	}
+	return found[0].tokens
 }

@@ -167,7 +167,7 @@ const (
 // chunk reads the run without blanks from start to end.
 func (r *reader) chunk(start, end int) {
 	s := fold(r.text[start:end])
-	r.start, r.end, r.folded = start, end, len(s) != end-start
+	r.start, r.end, r.folded = start, end, s != r.text[start:end]
 	from := 0
 	for from < len(s) && strings.IndexByte(openers, s[from]) >= 0 {
 		if s[from] == '(' && !strings.HasPrefix(s[from:], "()") {
@@ -189,11 +189,12 @@ func (r *reader) chunk(start, end int) {
 	} else if core != "" {
 		r.core(core, from)
 	}
-	r.tail(s, to, core == "")
+	r.tail(s, to, core == "" || strings.Contains(core, "("))
 }
 
-// tail reads the closing marks of a chunk.
-func (r *reader) tail(s string, at int, alone bool) {
+// tail reads the closing marks of a chunk. inWord is set if a closing bracket belongs to a word
+// and makes no pause.
+func (r *reader) tail(s string, at int, inWord bool) {
 	if rest := s[at:]; strings.HasPrefix(rest, "...") || rest == ".." {
 		r.mark("…", at, len(s))
 		return
@@ -202,7 +203,7 @@ func (r *reader) tail(s string, at int, alone bool) {
 		c, size := utf8.DecodeRuneInString(s[at:])
 		switch {
 		case c == ')' && (at == 0 || s[at-1] != '('):
-			if !alone {
+			if !inWord {
 				r.mark(",", at, at+1)
 			}
 		case strings.ContainsRune(ends, c):

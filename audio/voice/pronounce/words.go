@@ -47,7 +47,7 @@ func (d *Dictionary) developers(word string) (string, bool) {
 		if names != "" {
 			list, names = append(list, d.spelled(names)), ""
 		}
-		if symbols, ok := d.listed(w); ok {
+		if symbols, ok := d.lookUp(w); ok {
 			list = append(list, symbols)
 		} else {
 			symbols, _ := d.inflected(w)
