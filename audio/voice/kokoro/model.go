@@ -21,21 +21,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/voice/pronounce"
 )
 
-// DefaultVoice is the voice used if no name is given.
-const DefaultVoice = "af_heart"
-
-// Minimum and maximum speed of a voice.
-const (
-	MinSpeed = 0.5
-	MaxSpeed = 3.0
-)
-
-// ErrUnknownVoice is wrapped by Speak's error for a voice that the model does not have.
-var ErrUnknownVoice = errors.New("unknown voice")
-
-// ErrClosed is returned by a Model that was closed.
-var ErrClosed = errors.New("voice model is closed; load it again")
-
 // The size of a voice file: a style for each number of symbols.
 const (
 	styles    = 510

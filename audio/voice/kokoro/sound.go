@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// SampleRate is the rate of the audio in Hz.
-const SampleRate = 24000
-
 // Edges of the speech in a piece.
 const (
 	window     = SampleRate / 200       // 5 ms

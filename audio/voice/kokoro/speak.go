@@ -10,17 +10,6 @@ import (
 	"time"
 )
 
-// Piece is the audio of a part of the text.
-type Piece struct {
-	// Start and End are the bytes of the text that the piece speaks, with the blanks after
-	// them.
-	Start, End int
-	// PCM is mono audio at SampleRate.
-	PCM []int16
-	// Pause is the number of samples at the end of PCM that are silence.
-	Pause int
-}
-
 // secondsPerSymbol is how long a symbol takes at normal speed, on average, and slack the
 // factor above which a piece is taken for noise.
 const (

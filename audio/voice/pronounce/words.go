@@ -2,6 +2,7 @@ package pronounce
 
 import (
 	_ "embed" // the developers' words
+	"regexp"
 	"strings"
 )
 
@@ -115,6 +116,9 @@ const maxAcronym = 5
 // one piece.
 const maxSounded = 24
 
+// shortWord matches what up to three letters can be said as a word: foo, but not cpu.
+var shortWord = regexp.MustCompile(`^[^aeiouy]?[aeiouy]{1,2}[^aeiouy]?$`)
+
 // pronounced returns the symbols of a word of ASCII letters and apostrophes. part is its
 // part of speech, or "".
 func (d *Dictionary) pronounced(word, part string) string {
@@ -135,7 +139,7 @@ func (d *Dictionary) pronounced(word, part string) string {
 	}
 	plain := strings.ReplaceAll(word, "'", "")
 	lower := strings.ToLower(plain)
-	if capitals && len(plain) <= maxAcronym || !strings.ContainsAny(lower, "aeiouy") || len(plain) == 1 {
+	if capitals && len(plain) <= maxAcronym || !strings.ContainsAny(lower, "aeiouy") || len(plain) <= 3 && !shortWord.MatchString(lower) {
 		return d.spelled(plain)
 	}
 	if s, ok := d.compound(lower); ok {
@@ -144,7 +148,7 @@ func (d *Dictionary) pronounced(word, part string) string {
 	var parts []string
 	for len(lower) > 0 {
 		n := min(len(lower), maxSounded)
-		if s := sounded(lower[:n]); s != "" {
+		if s := sounded(lower[:n]); strings.ContainsAny(s, vowels) {
 			if d.variant == British {
 				s = british(s)
 			}
