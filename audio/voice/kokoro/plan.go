@@ -10,7 +10,7 @@ import (
 // Lengths of pieces in symbols; a word has about six with its blank.
 const (
 	maxSymbols    = 510 // the model's limit
-	longestPiece  = 200
+	longestPiece  = 100 // longer ones take more memory, and say less exactly what was heard
 	firstPiece    = 34
 	laterPiece    = 64 // the least limit of those after the first one
 	shortestPiece = 14 // a shorter one sounds clipped, and costs as much as this

@@ -2,6 +2,7 @@ package kokoro
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -14,6 +15,9 @@ const (
 	fadeOut    = SampleRate * 15 / 1000
 	// floor is the level in relation to the loudest window below which there is silence.
 	floor = 0.006 // -44 dB
+	// The model sometimes clicks after the end: a short sound after a long silence.
+	click       = 60 / 5  // windows
+	beforeClick = 120 / 5 // silent windows
 )
 
 // pauses are the silences after punctuation at normal speed.
@@ -42,18 +46,10 @@ func trim(audio []float32) []float32 {
 		levels[i] = math.Sqrt(sum / window)
 		loudest = max(loudest, levels[i])
 	}
-	first, last := -1, -1
-	for i, v := range levels {
-		if v > floor*loudest && loudest > 1e-4 {
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
-	if first < 0 {
+	if loudest < 1e-4 {
 		return nil
 	}
+	first, last := speechIn(levels, floor*loudest)
 	from, to := max(0, first*window-keepBefore), min(len(audio), (last+1)*window+keepAfter)
 	audio = audio[from:to]
 	for i := range min(fadeIn, len(audio)) {
@@ -63,6 +59,27 @@ func trim(audio []float32) []float32 {
 		audio[len(audio)-1-i] *= float32(i) / fadeOut
 	}
 	return audio
+}
+
+// speechIn returns the first and the last window above a threshold, without a click at the
+// end. At least one window is above.
+func speechIn(levels []float64, threshold float64) (first, last int) {
+	first = slices.IndexFunc(levels, func(v float64) bool { return v > threshold })
+	begin, before := first, first // the last sound, and the end of the one before it
+	last = first
+	for i := first; i < len(levels); i++ {
+		if levels[i] <= threshold {
+			continue
+		}
+		if i-last > beforeClick {
+			begin, before = i, last
+		}
+		last = i
+	}
+	if begin > first && last-begin < click {
+		last = before
+	}
+	return first, last
 }
 
 // samples converts audio to 16 bits and appends silence.

@@ -29,6 +29,14 @@ func TestTrimKeepsTheSoundAndShortEdges(t *testing.T) {
 	if n := len(trim(tone(0, second/2, 0))); n != second/2 {
 		t.Errorf("a sound without silence around it has %d samples, want %d", n, second/2)
 	}
+	clicked := append(tone(0, second/2, second/5), tone(0, second/50, second/10)...)
+	if n := len(trim(clicked)); n > second/2+keepAfter+window {
+		t.Errorf("a click at the end stays: %d samples", n)
+	}
+	plosive := append(tone(0, second/2, second/20), tone(0, second/50, second/10)...)
+	if n := len(trim(plosive)); n < second/2+second/20+second/50 {
+		t.Errorf("a plosive at the end is lost: %d samples", n)
+	}
 	if n := len(trim(make([]float32, second))); n != 0 {
 		t.Errorf("silence has %d samples", n)
 	}
