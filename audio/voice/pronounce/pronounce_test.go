@@ -29,6 +29,7 @@ var written = []struct{ text, want string }{
 	{"2024 lines", "two thousand twenty four lines"},
 	{"2024-05-01", "May first twenty twenty four"},
 	{"10:30, 9:05, 10:00", "ten thirty , nine oh five , ten o'clock"},
+	{"1m30s", "one minute thirty seconds"},
 	{"1.2.3", "one point two point three"},
 	{"v1.26.0", "v one point twenty six point zero"},
 	{"Go 1.26", "Go one point twenty six"},
@@ -62,6 +63,7 @@ var written = []struct{ text, want string }{
 	{"main.go:42", "main dot go line forty two"},
 	{"sha256 int32 x86 utf8", "sha two fifty six int thirty two x86 utf eight"},
 	{"foo(bar)", "foo bar"},
+	{"GitHub APIs", "GitHub APIs"},
 	{"foo()", "foo"},
 	{"`code` and \"quotes\"", "code and quotes"},
 	// marks

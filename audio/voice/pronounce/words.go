@@ -188,27 +188,41 @@ func (d *Dictionary) compound(word string) (string, bool) {
 	return "", false
 }
 
+// longestWord is the length of the longest word of the lists. A longer run of letters is
+// spoken in parts, so that none is too long for a voice.
+const longestWord = 45
+
 // name appends the words of a run of letters: one word, or those of a camelCase name.
 func (r *reader) name(run string, offset int) {
-	if _, ok := r.lookUp(run); ok || !isMixed(run) {
-		r.add(word, offset, offset+len(run), run)
-		return
-	}
-	if _, ok := r.inflected(run); ok { // APIs
+	if len(run) <= longestWord && !r.isCamel(run) {
 		r.add(word, offset, offset+len(run), run)
 		return
 	}
 	from := 0
 	for i := 1; i <= len(run); i++ {
-		if i == len(run) || startsWord(run, i) {
-			part := run[from:i]
-			if from > 0 && len(part) > 1 && !isUpper(part[1]) { // the capital only begins the word
-				part = strings.ToLower(part)
-			}
-			r.add(word, offset+from, offset+i, part)
-			from = i
+		if i < len(run) && !startsWord(run, i) && i-from < longestWord {
+			continue
 		}
+		part := run[from:i]
+		if from > 0 && len(part) > 1 && !isUpper(part[1]) { // the capital only begins the word
+			part = strings.ToLower(part)
+		}
+		r.add(word, offset+from, offset+i, part)
+		from = i
 	}
+}
+
+// isCamel reports whether a run of letters is a name of several words, and not a listed word
+// such as GitHub or an inflected acronym such as APIs.
+func (r *reader) isCamel(run string) bool {
+	if !isMixed(run) {
+		return false
+	}
+	if _, ok := r.lookUp(run); ok {
+		return false
+	}
+	_, ok := r.inflected(run)
+	return !ok
 }
 
 // isMixed reports whether a capital follows a lower-case letter or precedes one within the
