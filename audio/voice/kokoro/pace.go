@@ -16,15 +16,15 @@ const (
 	// the silence that is cut off.
 	overhead = 12
 	// margin is the part of the audio ahead that computing may use up.
-	margin = 0.8
+	margin = 0.75
 )
 
 // start sets the expected time a symbol.
 func (p *pace) start(threads int) {
 	if threads == 1 {
-		p.perSymbol.Store(int64(55 * time.Millisecond))
+		p.perSymbol.Store(int64(36 * time.Millisecond))
 	} else {
-		p.perSymbol.Store(int64(32 * time.Millisecond))
+		p.perSymbol.Store(int64(21 * time.Millisecond))
 	}
 }
 
@@ -36,5 +36,5 @@ func (p *pace) learn(symbols int, took time.Duration) {
 // limit returns the length of a piece that is computed while the audio ahead is played.
 func (p *pace) limit(ahead time.Duration) int {
 	n := int(margin*float64(ahead)/float64(p.perSymbol.Load())) - overhead
-	return max(laterPiece, min(n, longestPiece))
+	return max(firstPiece, min(n, longestPiece))
 }

@@ -12,7 +12,6 @@ const (
 	maxSymbols    = 510 // the model's limit
 	longestPiece  = 100 // longer ones take more memory, and say less exactly what was heard
 	firstPiece    = 34
-	laterPiece    = 64 // the least limit of those after the first one
 	shortestPiece = 14 // a shorter one sounds clipped, and costs as much as this
 )
 
@@ -110,31 +109,33 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// cut returns the number of tokens in the first piece.
+// cut returns the number of tokens in the first piece: the sentence, or a part of it that
+// has no more symbols than limit.
 func cut(text string, tokens []pronounce.Token, limit int) int {
 	var found []boundary
-	symbols, end := 0, 0
+	symbols := 0
 	for i, t := range tokens {
 		symbols += utf8.RuneCountInString(t.Phonemes) + 1
 		if symbols > 2*limit && len(found) > 0 {
 			break
 		}
-		if i+1 < len(tokens) && (tokens[i+1].Mark != "" || inOneWord(t, tokens[i+1]) && symbols < limit) {
+		last := i+1 == len(tokens)
+		if !last && (tokens[i+1].Mark != "" || inOneWord(t, tokens[i+1]) && symbols < limit) {
 			continue
 		}
 		b := boundary{i + 1, symbols, quality(text, tokens, i)}
-		if end = b.symbols; b.quality == paragraphEnd || b.quality == sentenceEnd && symbols >= shortestPiece || i+1 == len(tokens) {
-			if symbols <= limit {
-				return b.tokens
-			}
-			break
+		if last {
+			b.quality = sentenceEnd
 		}
 		found = append(found, b)
+		if b.quality == paragraphEnd || b.quality == sentenceEnd && symbols >= shortestPiece {
+			break
+		}
 	}
 	if len(found) == 0 {
 		return 1
 	}
-	return best(found, limit, end)
+	return best(found, limit)
 }
 
 // inOneWord reports whether two tokens stand for the same number or sign.
@@ -161,17 +162,27 @@ func quality(text string, tokens []pronounce.Token, i int) int {
 	return withinClause
 }
 
-// best picks the most natural boundary for a piece of a sentence that ends after end
-// symbols.
-func best(found []boundary, limit, end int) int {
+// best picks the most natural boundary within limit. The last one is the end of the sentence,
+// or too far away.
+func best(found []boundary, limit int) int {
+	end := found[len(found)-1]
+	if end.symbols <= limit {
+		return end.tokens
+	}
 	for q := sentenceEnd; q >= afterFunctionWord; q-- {
 		least := limit / 3
-		if q <= beforePhrase {
+		switch q {
+		case beforePhrase:
+			least = limit / 2
+		case withinClause: // rather a longer piece than a pause within a phrase
+			if end.quality >= sentenceEnd && end.symbols <= limit*5/4 {
+				return end.tokens
+			}
 			least = limit / 2
 		}
 		for i := len(found) - 1; i >= 0; i-- {
 			b := found[i]
-			if b.quality >= q && b.symbols >= max(least, shortestPiece) && b.symbols <= limit && end-b.symbols >= shortestPiece {
+			if b.quality >= q && b.symbols >= max(least, shortestPiece) && b.symbols <= limit && end.symbols-b.symbols >= shortestPiece {
 				return b.tokens
 			}
 		}

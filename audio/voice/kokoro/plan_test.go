@@ -45,6 +45,9 @@ func piecesOf(text string, tokens []pronounce.Token, first, later int) []piece {
 	}
 }
 
+// later is a usual limit of the pieces after the first one.
+const later = 64
+
 func TestPiecesEndAtNaturalPlaces(t *testing.T) {
 	for _, tt := range []struct {
 		text, want string
@@ -59,7 +62,7 @@ func TestPiecesEndAtNaturalPlaces(t *testing.T) {
 		{"It renames the helper and fixes every caller, which makes the tests in the other package pass; nothing else changes. Shall I commit?", "It renames the helper |and fixes every caller, |which makes the tests in the other package pass; |nothing else changes. |Shall I commit? "},
 	} {
 		var got []string
-		for _, p := range piecesOf(tt.text, tokensOf(tt.text), firstPiece, laterPiece) {
+		for _, p := range piecesOf(tt.text, tokensOf(tt.text), firstPiece, later) {
 			got = append(got, tt.text[p.start:p.end])
 		}
 		if text := strings.Join(got, "|"); strings.TrimRight(text, " ") != strings.TrimRight(tt.want, " ") {
@@ -71,7 +74,7 @@ func TestPiecesEndAtNaturalPlaces(t *testing.T) {
 func TestPieceKnowsItsPause(t *testing.T) {
 	text := "I moved the parser into its own package, as you said.\n\nDone?"
 	var got []string
-	for _, p := range piecesOf(text, tokensOf(text), firstPiece, laterPiece) {
+	for _, p := range piecesOf(text, tokensOf(text), firstPiece, later) {
 		got = append(got, p.mark)
 	}
 	if want := []string{"", "\n", "?"}; strings.Join(got, "|") != strings.Join(want, "|") {
@@ -139,7 +142,7 @@ func TestHalvesKeepAllTokens(t *testing.T) {
 func TestPaceFollowsTheMachine(t *testing.T) {
 	var p pace
 	p.start(2)
-	if n := p.limit(0); n != laterPiece {
+	if n := p.limit(0); n != firstPiece {
 		t.Errorf("a piece of %d without audio ahead", n)
 	}
 	if n := p.limit(time.Minute); n != longestPiece {

@@ -31,8 +31,7 @@ func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, em
 	speed = min(max(speed, MinSpeed), MaxSpeed)
 	p := plan{text: text, tokens: m.dictionaries[variantOf(voice)].Tokens(text)}
 	limit := firstPiece
-	var begin time.Time // of the first audio
-	var emitted time.Duration
+	var played time.Time // when a listener who plays at once has heard everything
 	for {
 		next, ok := p.next(limit)
 		if !ok {
@@ -42,16 +41,16 @@ func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, em
 		if err != nil {
 			return err
 		}
-		if begin.IsZero() {
-			begin = time.Now()
+		if now := time.Now(); played.Before(now) {
+			played = now
 		}
 		pause := pauseAfter(next.mark, speed)
 		pcm := samples(audio, pause)
 		if err := emit(Piece{Start: next.start, End: next.end, PCM: pcm, Pause: pause}); err != nil {
 			return err
 		}
-		emitted += time.Duration(len(pcm)) * time.Second / SampleRate
-		limit = m.pace.limit(emitted - time.Since(begin))
+		played = played.Add(time.Duration(len(pcm)) * time.Second / SampleRate)
+		limit = m.pace.limit(time.Until(played))
 	}
 }
 
