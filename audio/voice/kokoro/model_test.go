@@ -156,7 +156,9 @@ func testCancel(t *testing.T, m *Model) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled: %v", err)
 	}
-	if late := time.Since(cancelled); late > 500*time.Millisecond {
+	late := time.Since(cancelled)
+	t.Logf("computing stopped %v after the cancellation", late)
+	if late > 500*time.Millisecond {
 		t.Errorf("computing stopped %v after the cancellation", late)
 	}
 	if m.tensors != 0 {
