@@ -61,7 +61,7 @@ func TestListsHaveOnlyKnownSymbols(t *testing.T) {
 // symbols in both variants, and every respelling consists of words that are listed.
 func TestDevelopersWords(t *testing.T) {
 	symbols := vocabulary(t)
-	own := developersWords()
+	own := parseDevelopersWords()
 	if len(own) < 150 {
 		t.Errorf("only %d words", len(own))
 	}

@@ -23,8 +23,8 @@ var units = map[string]unit{
 	"kg": {"kilogram", "kilograms"}, "g": {"gram", "grams"}, "dB": {"decibel", "decibels"}, "C": {"celsius", "celsius"}, "fps": {"frame per second", "frames per second"},
 }
 
-// apart are the units that also stand after a blank; the others mean something else there.
-var apart = set("ns μs ms s sec secs min mins h hr hrs B kB KB KiB MB MiB GB GiB TB Mbps Gbps kbps Hz kHz MHz GHz px mm cm km kg dB")
+// spacedUnits are the units that also stand after a blank; the others mean something else there.
+var spacedUnits = set("ns μs ms s sec secs min mins h hr hrs B kB KB KiB MB MiB GB GiB TB Mbps Gbps kbps Hz kHz MHz GHz px mm cm km kg dB")
 
 var currencies = map[rune][2]string{'$': {"dollar", "dollars"}, '€': {"euro", "euros"}, '£': {"pound", "pounds"}, '¥': {"yen", "yen"}}
 
@@ -104,7 +104,7 @@ func (r *reader) numeral(s string, at, offset int) int {
 		if scale, ok := scaleOf[rest[n:]]; ok {
 			words, n = append(words, scale, name[1]), len(rest)
 		} else if r.scaleFollows() {
-			r.owed = name[1]
+			r.pendingCurrency = name[1]
 		} else {
 			words = append(words, plural(whole+fraction, name))
 		}
@@ -116,10 +116,10 @@ func (r *reader) numeral(s string, at, offset int) int {
 	}
 	if rest[n:] == "s" && len(whole) == 4 && fraction == "" { // the 1990s
 		words = year(whole)
-		words, n = append(words[:len(words)-1], several(words[len(words)-1])), len(rest)
+		words, n = append(words[:len(words)-1], pluralWord(words[len(words)-1])), len(rest)
 	}
 	r.add(word, offset+at, offset+at+n, words...)
-	r.number = true
+	r.afterNumber = true
 	return n + r.suffix(rest[n:], offset+at+n)
 }
 
@@ -194,8 +194,8 @@ func version(v string) []string {
 	return words
 }
 
-// several returns the plural of a number's word.
-func several(word string) string {
+// pluralWord returns the plural of a number's word.
+func pluralWord(word string) string {
 	switch {
 	case strings.HasSuffix(word, "y"):
 		return word[:len(word)-1] + "ies"

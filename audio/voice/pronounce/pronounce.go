@@ -27,9 +27,9 @@ func (v Variant) Files() []string {
 
 // Dictionary pronounces English.
 type Dictionary struct {
-	variant Variant
-	lists   []*lexicon
-	own     map[string]string // of words.txt
+	variant        Variant
+	lists          []*lexicon
+	developerWords map[string]string // of words.txt
 }
 
 // Token is a spoken word or a mark.
@@ -62,7 +62,7 @@ func Load(dir string, v Variant) (*Dictionary, error) {
 
 // New makes a dictionary from lists in misaki's format, the better one first.
 func New(v Variant, lists ...[]byte) (*Dictionary, error) {
-	d := &Dictionary{variant: v, own: developersWords()}
+	d := &Dictionary{variant: v, developerWords: parseDevelopersWords()}
 	for i, data := range lists {
 		l, err := parseLexicon(data)
 		if err != nil {

@@ -36,10 +36,10 @@ type reader struct {
 	// folded is set if the characters of the chunk were replaced, so that the items have
 	// the range of the whole chunk.
 	folded bool
-	// number is set if the last item ends a number.
-	number bool
-	// owed is the currency of an amount in millions, which is spoken after them.
-	owed string
+	// afterNumber is set if the last item ends a number.
+	afterNumber bool
+	// pendingCurrency is the currency of an amount in millions, which is spoken after them.
+	pendingCurrency string
 }
 
 // read writes text out.
@@ -82,7 +82,7 @@ func (r *reader) add(k kind, from, to int, words ...string) {
 	for _, w := range words {
 		r.items = append(r.items, item{start, end, k, w})
 	}
-	r.number = false
+	r.afterNumber = false
 }
 
 // strength orders marks; of adjacent marks the strongest stays.
@@ -103,7 +103,7 @@ func (r *reader) mark(text string, from, to int) {
 		}
 	}
 	last := &r.items[len(r.items)-1]
-	r.number = r.number && last.kind == word && text == ","
+	r.afterNumber = r.afterNumber && last.kind == word && text == ","
 	switch {
 	case last.kind == paragraph:
 	case last.kind == mark && k == mark:

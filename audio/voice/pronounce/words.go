@@ -9,9 +9,9 @@ import (
 //go:embed words.txt
 var wordsFile string
 
-// developersWords reads words.txt: a word and its symbols in American English, or a word,
+// parseDevelopersWords reads words.txt: a word and its symbols in American English, or a word,
 // '=' and the words that it is spoken as.
-func developersWords() map[string]string {
+func parseDevelopersWords() map[string]string {
 	own := map[string]string{}
 	for line := range strings.Lines(wordsFile) {
 		line, _, _ = strings.Cut(line, "//")
@@ -25,9 +25,9 @@ func developersWords() map[string]string {
 // developers returns the symbols of a word of words.txt. A word in lower case there matches
 // any case.
 func (d *Dictionary) developers(word string) (string, bool) {
-	spoken, ok := d.own[word]
+	spoken, ok := d.developerWords[word]
 	if !ok {
-		if spoken, ok = d.own[strings.ToLower(word)]; !ok {
+		if spoken, ok = d.developerWords[strings.ToLower(word)]; !ok {
 			return "", false
 		}
 	}

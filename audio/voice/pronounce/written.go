@@ -35,13 +35,13 @@ var letterForm = regexp.MustCompile(`^[A-Za-z]+(?:'[A-Za-z]+)*`)
 
 // core reads a chunk without the marks around it; it begins at byte offset of the chunk.
 func (r *reader) core(s string, offset int) {
-	if r.number && apart[s] {
+	if r.afterNumber && spacedUnits[s] {
 		r.unit(s, offset, offset+len(s))
 		return
 	}
-	if strings.HasSuffix(s, "illion") && r.owed != "" {
-		r.add(word, offset, offset+len(s), s, r.owed)
-		r.owed = ""
+	if strings.HasSuffix(s, "illion") && r.pendingCurrency != "" {
+		r.add(word, offset, offset+len(s), s, r.pendingCurrency)
+		r.pendingCurrency = ""
 		return
 	}
 	for at := 0; at < len(s); {
