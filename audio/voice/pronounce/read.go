@@ -103,7 +103,7 @@ func (r *reader) mark(text string, from, to int) {
 		}
 	}
 	last := &r.items[len(r.items)-1]
-	r.afterNumber = r.afterNumber && last.kind == word && text == ","
+	r.afterNumber = false
 	switch {
 	case last.kind == paragraph:
 	case last.kind == mark && k == mark:
