@@ -3,6 +3,7 @@ package pronounce
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -80,6 +81,18 @@ func TestEveryWordIsSpoken(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLongTextsTakeLinearTime: a text without blanks does not take much longer than one with.
+func TestLongTextsTakeLinearTime(t *testing.T) {
+	d := dictionary(t, American)
+	for _, part := range []string{"a", "1", ".", "(", "'s", "1.2.", "aB", "a.b", "://a", "unre"} {
+		begin := time.Now()
+		d.Phonemes(strings.Repeat(part, 40_000/len(part)))
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("40 KB of %q take %v", part, took)
+		}
+	}
 }
 
 func FuzzPhonemes(f *testing.F) {

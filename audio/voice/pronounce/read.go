@@ -216,7 +216,7 @@ func (r *reader) tail(s string, at int, inWord bool) {
 // isSpecial reports whether a chunk is one of the developers' words with punctuation or digits
 // of its own, such as "c++", "i/o" or "e.g.".
 func (r *reader) isSpecial(chunk string) bool {
-	if !strings.ContainsAny(chunk, "./+#-&@0123456789") {
+	if len(chunk) > longestWord || !strings.ContainsAny(chunk, "./+#-&@0123456789") {
 		return false
 	}
 	_, ok := r.developers(chunk)
