@@ -113,7 +113,7 @@ func TestPronounces(t *testing.T) {
 		{American, "mutexes", "mjˈutˌɛksᵻz"},
 		{American, "rebased", "ɹibˈAst"},
 		{American, "linted", "lˈɪntᵻd"},
-		{American, "goroutine's", "ɡˌO ɹutˈinz"},
+		{American, "goroutine's", "ɡˈOɹutˌinz"},
 		{American, "unmarshaled", "ʌnmˈɑɹʃᵊld"},
 		{American, "reindexing", "ɹˌiˈɪndɛksɪŋ"},
 		{American, "codebase", "kˈOdbˌAs"},
