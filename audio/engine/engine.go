@@ -51,7 +51,7 @@ func NewProcess(cfg Config) *Process { return &Process{cfg: cfg, now: time.Now} 
 // Engine adds a worker with one or two models to the process. All engines are added before
 // the first is used.
 func (p *Process) Engine(models ...Model) *Engine {
-	e := &Engine{process: p, worker: len(p.engines), models: models}
+	e := &Engine{process: p, worker: len(p.engines), models: models, measured: func(time.Duration) {}}
 	p.engines = append(p.engines, e)
 	return e
 }
@@ -79,6 +79,8 @@ type Engine struct {
 	// so they are sent in the order in which they were decided.
 	order sync.Mutex
 
+	measured func(time.Duration)
+
 	users    int
 	loading  *loading  // nil until the models were asked for
 	failures int       // consecutive
@@ -94,6 +96,10 @@ type loading struct {
 	// counted: the failure of this attempt, or of the child after it, is counted.
 	counted bool
 }
+
+// OnMeasured sets what is called with the result of a worker that is Measured, each time that
+// its models are loaded. It is set before the first use.
+func (e *Engine) OnMeasured(f func(time.Duration)) { e.measured = f }
 
 // Models returns the engine's models.
 func (e *Engine) Models() []Model { return e.models }

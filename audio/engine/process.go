@@ -104,6 +104,9 @@ func (c *child) loaded(r Reply, engines []*Engine) {
 	case l == nil || r.Worker >= len(engines):
 	case r.Ready:
 		l.finish(nil)
+		if r.TookMS > 0 {
+			engines[r.Worker].measured(time.Duration(r.TookMS) * time.Millisecond)
+		}
 	default:
 		l.finish(loadError(engines[r.Worker:r.Worker+1], r.Failed))
 	}

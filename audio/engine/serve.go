@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // queuedFrames is the number of frames queued while a worker computes: 8 s at 32 ms of
@@ -32,6 +33,12 @@ type Worker interface {
 	Work(f Frame)
 	// Close frees the models.
 	Close() error
+}
+
+// Measured is implemented by a Worker that measures, after it is loaded, how soon it answers.
+type Measured interface {
+	// Measure returns how soon the first audio of a few words is there.
+	Measure() time.Duration
 }
 
 // Loader loads the models of a worker, which sends its replies to the link.
@@ -122,6 +129,9 @@ func (s *slot) run(frames <-chan Frame) {
 				s.to.Send(Reply{Worker: s.index, Failed: err.Error()})
 			} else {
 				s.to.Send(Reply{Worker: s.index, Ready: true})
+				if m, ok := s.worker.(Measured); ok {
+					s.to.Send(Reply{Worker: s.index, Ready: true, TookMS: m.Measure().Milliseconds()})
+				}
 			}
 		case f.Kind == Unload:
 			s.close()

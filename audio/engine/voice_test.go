@@ -75,6 +75,21 @@ func TestVoiceSpeaks(t *testing.T) {
 	}
 }
 
+// A voice of the fallback is offered, and spoken by the fallback.
+func TestVoiceOfTheFallback(t *testing.T) {
+	other := &otherVoice{}
+	s, reported := newVoice(t, newEngine(t, voiceModel(t)), other)
+	if names := s.Voices(); names[len(names)-1] != "other" || len(names) < 2 {
+		t.Errorf("the voices are %q", names)
+	}
+	if err := s.Speak(t.Context(), "other", "One. Two.", func([]int16, int) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(other.said, []string{"One. Two."}) || len(*reported) > 0 {
+		t.Errorf("the fallback said %q; reported %v", other.said, *reported)
+	}
+}
+
 // A listener that leaves stops the voice, and the next text is spoken.
 func TestVoiceStops(t *testing.T) {
 	s, _ := newVoice(t, newEngine(t, voiceModel(t)), &otherVoice{})

@@ -46,6 +46,11 @@ type Sentence struct {
 	Text    string  `json:"text"`
 	Speaker string  `json:"speaker,omitempty"` // "" is the model's first
 	Speed   float64 `json:"speed"`
+	// Follows: it is heard after the sentence that was asked for before it.
+	Follows bool `json:"follows,omitempty"`
+	// AheadMS is how much audio the listener has yet to hear before it, in ms, unless it
+	// Follows. A voice that is slow uses the time.
+	AheadMS int64 `json:"aheadMs,omitempty"`
 }
 
 // Reply is one line of the child. Apart from Stream and Worker, exactly one of its parts is
@@ -54,6 +59,7 @@ type Reply struct {
 	Stream  uint32  `json:"stream,omitempty"`
 	Worker  int     `json:"worker,omitempty"` // of Ready and Failed
 	Ready   bool    `json:"ready,omitempty"`  // the models of the worker are loaded
+	TookMS  int64   `json:"tookMs,omitempty"` // with Ready: what Measure returned, in ms
 	Failed  string  `json:"failed,omitempty"` // why they are not
 	Partial *string `json:"partial,omitempty"`
 	Final   *Final  `json:"final,omitempty"`

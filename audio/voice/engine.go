@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
 
-// Engine returns a factory of synthesizers that share an engine with one voice. If the
+// Engine returns a factory of synthesizers that share an engine with one model. If the
 // engine has died or does not start, the fallback speaks instead and report gets the error;
-// sentences already emitted are not repeated. The child loads its model in the background.
+// sentences already emitted are not repeated. The fallback also speaks where one of its
+// voices is asked for. The child loads its model in the background.
 func Engine(e *engine.Engine, fallback Factory, report func(error)) Factory {
 	return func() (Synthesizer, error) {
 		e.Acquire()
@@ -33,19 +35,41 @@ type synthesizer struct {
 	fallback Factory
 	second   Synthesizer // created by fallback; nil until needed
 	report   func(error)
+	heard    time.Time // when a listener who plays at once has heard what was emitted
 }
 
 // SetRate implements Synthesizer.
 func (s *synthesizer) SetRate(rate float64) { s.rate = min(max(rate, MinRate), MaxRate) }
 
-// Voices implements Synthesizer. It returns the speakers from the model's
-// description.
+// Voices implements Synthesizer. It returns the speakers from the model's description, and
+// the voices of the fallback.
 func (s *synthesizer) Voices() []string {
+	names := s.own()
+	if second, err := s.other(); err == nil {
+		names = append(names, second.Voices()...)
+	}
+	return names
+}
+
+// own returns the model's speakers.
+func (s *synthesizer) own() []string {
 	m := s.engine.Models()[0]
 	if len(m.Voices) > 0 {
 		return slices.Clone(m.Voices)
 	}
 	return []string{m.Name}
+}
+
+// other returns the fallback.
+func (s *synthesizer) other() (Synthesizer, error) {
+	if s.second == nil {
+		second, err := s.fallback()
+		if err != nil {
+			return nil, err
+		}
+		s.second = second
+	}
+	return s.second, nil
 }
 
 // Close implements Synthesizer.
@@ -67,7 +91,10 @@ func (s *synthesizer) Speak(ctx context.Context, voice, text string, emit func(p
 	if s.closed {
 		return ErrClosed
 	}
-	if voice != "" && !slices.Contains(s.Voices(), voice) {
+	if voice != "" && !slices.Contains(s.own(), voice) {
+		if second, err := s.other(); err == nil && slices.Contains(second.Voices(), voice) {
+			return s.sayOtherwise(ctx, voice, text, emit)
+		}
 		return fmt.Errorf("%w %q; use one of %s", ErrUnknownVoice, voice, strings.Join(s.Voices(), ", "))
 	}
 	u := &speech{synthesizer: s, speaker: voice, sentences: sentences(text), emit: emit}
@@ -109,12 +136,13 @@ func (u *speech) say(ctx context.Context, i int) error {
 		case err == nil:
 			return nil
 		case errors.As(err, &theirs):
+			u.heard = time.Time{} // what was to be heard is dropped
 			return theirs.error
 		}
 		u.asked[i] = nil
 	}
 	u.report(err)
-	return u.sayOtherwise(ctx, u.sentences[i], u.emit)
+	return u.sayOtherwise(ctx, "", u.sentences[i], u.emit)
 }
 
 // ask requests a sentence from the child, unless already requested.
@@ -122,7 +150,9 @@ func (u *speech) ask(i int) error {
 	if i >= len(u.asked) || u.asked[i] != nil {
 		return nil
 	}
-	payload, err := json.Marshal(engine.Sentence{Text: u.sentences[i], Speaker: u.speaker, Speed: u.rate})
+	payload, err := json.Marshal(engine.Sentence{
+		Text: u.sentences[i], Speaker: u.speaker, Speed: u.rate, Follows: i > 0, AheadMS: max(time.Until(u.heard), 0).Milliseconds(),
+	})
 	if err != nil {
 		return err
 	}
@@ -156,6 +186,10 @@ func (u *speech) drain(ctx context.Context, from *engine.Stream) error {
 			if err := u.emit(pcm[:n], r.Rate); err != nil {
 				return listenerError{err}
 			}
+			if now := time.Now(); u.heard.Before(now) {
+				u.heard = now
+			}
+			u.heard = u.heard.Add(time.Duration(n) * time.Second / time.Duration(r.Rate))
 			u.emitted += n
 			pcm = pcm[n:]
 		}
@@ -171,17 +205,14 @@ func (u *speech) cancel() {
 	}
 }
 
-// sayOtherwise speaks a sentence with the fallback's default voice.
-func (s *synthesizer) sayOtherwise(ctx context.Context, text string, emit func(pcm []int16, rate int) error) error {
-	if s.second == nil {
-		second, err := s.fallback()
-		if err != nil {
-			return err
-		}
-		s.second = second
+// sayOtherwise speaks with a voice of the fallback, "" for its default.
+func (s *synthesizer) sayOtherwise(ctx context.Context, voice, text string, emit func(pcm []int16, rate int) error) error {
+	second, err := s.other()
+	if err != nil {
+		return err
 	}
-	s.second.SetRate(s.rate)
-	return s.second.Speak(ctx, "", text, emit)
+	second.SetRate(s.rate)
+	return second.Speak(ctx, voice, text, emit)
 }
 
 // sentences cuts text after sentence ends, keeping the punctuation. Parts without anything

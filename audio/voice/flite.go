@@ -66,10 +66,6 @@ type voice struct {
 	info  *C.cst_audio_streaming_info
 }
 
-// voiceNames are the voices, the default first: slt is female; rms, awb (Scottish) and
-// kal16 are male; kal16 is a diphone voice, fast and rough.
-var voiceNames = []string{DefaultVoice, "rms", "awb", "kal16"}
-
 // loadVoices registers the voices once per process.
 var loadVoices = sync.OnceFunc(func() {
 	C.flite_init()
@@ -100,7 +96,7 @@ type flite struct {
 func (f *flite) SetRate(rate float64) { f.rate = min(max(rate, MinRate), MaxRate) }
 
 // Voices implements Synthesizer.
-func (*flite) Voices() []string { return slices.Clone(voiceNames) }
+func (*flite) Voices() []string { return slices.Clone(fliteVoices) }
 
 // Close implements Synthesizer. The voices remain available to other synthesizers.
 func (f *flite) Close() error {
@@ -118,7 +114,7 @@ func (f *flite) Speak(ctx context.Context, name, text string, emit func(pcm []in
 	}
 	v, ok := voices[name]
 	if !ok {
-		return fmt.Errorf("%w %q; use one of %s", ErrUnknownVoice, name, strings.Join(voiceNames, ", "))
+		return fmt.Errorf("%w %q; use one of %s", ErrUnknownVoice, name, strings.Join(fliteVoices, ", "))
 	}
 	for _, piece := range pieces(text) {
 		if err := speakPiece(ctx, v, piece, f.rate, emit); err != nil {

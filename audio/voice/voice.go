@@ -16,6 +16,7 @@ package voice
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Minimum and maximum speed of a voice.
@@ -26,6 +27,13 @@ const (
 
 // DefaultVoice is the voice used if no name is given.
 const DefaultVoice = "slt"
+
+// fliteVoices are the voices of Flite, the default first: slt is female; rms, awb (Scottish) and
+// kal16 are male; kal16 is a diphone voice, fast and rough.
+var fliteVoices = []string{DefaultVoice, "rms", "awb", "kal16"}
+
+// IsFlite reports whether a voice is one of Flite's.
+func IsFlite(name string) bool { return slices.Contains(fliteVoices, name) }
 
 // ErrUnknownVoice is wrapped by Speak's error for a voice that the engine does not
 // have.

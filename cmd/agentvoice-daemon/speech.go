@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns/smartturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice/kokoro"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // newEngine is the command of the child process that runs speech engines.
@@ -53,6 +56,8 @@ func loader(m engine.Model) engine.Loader {
 	switch m.Kind {
 	case "moonshine-onnx":
 		return moonshine.LoadWorker
+	case "kokoro-onnx":
+		return kokoro.LoadWorker
 	case "smart-turn":
 		return smartturn.Load
 	default:
@@ -62,9 +67,11 @@ func loader(m engine.Model) engine.Loader {
 
 // localSpeech holds the speech engines of this machine.
 type localSpeech struct {
-	hearing, voice, turnEnd *engine.Engine // nil if no model for it is installed
+	hearing, voice, turnEnd *engine.Engine // nil if there is no model for it
 	names                   string         // the models in use
 	err                     error          // why an installed model is not used
+	// slow is how late the first words of the default voice are, if that is too late.
+	slow time.Duration
 }
 
 // findSpeech finds the installed models and the libraries that compute them.
@@ -80,8 +87,14 @@ func findSpeech() localSpeech {
 	}
 	l.err = set.Damaged
 	if len(set.Hearing) == 0 {
-		if m, err := defaultRecogniser(); err == nil {
+		if m, err := defaultModel(assets.Recogniser); err == nil {
 			set.Hearing = []engine.Model{m}
+		}
+	}
+	byDefault := false
+	if len(set.Voice) == 0 {
+		if m, err := defaultModel(assets.Voice); err == nil {
+			set.Voice, byDefault = []engine.Model{m}, true
 		}
 	}
 	var processes speechProcesses
@@ -106,12 +119,16 @@ func findSpeech() localSpeech {
 		}
 	}
 	l.names = strings.Join(names, ", ")
+	if byDefault && l.voice != nil {
+		l.slow = tooSlow(l.voice)
+		l.voice.OnMeasured(func(took time.Duration) { keepSpeed(l.voice, took) })
+	}
 	return l
 }
 
-// defaultRecogniser is the model that recognises if the user has installed no other.
-func defaultRecogniser() (engine.Model, error) {
-	dir, err := assets.Recogniser()
+// defaultModel reads a model that is used if the user has installed no other.
+func defaultModel(find func() (string, error)) (engine.Model, error) {
+	dir, err := find()
 	if err != nil {
 		return engine.Model{}, err
 	}
@@ -153,9 +170,10 @@ func (l localSpeech) recognizers(report func(error)) hearing.Factory {
 	return hearing.WithFallback(hearing.Engine(l.hearing), sphinx, report)
 }
 
-// synthesizers uses the installed voice, with Flite as the fallback.
-func (l localSpeech) synthesizers(report func(error)) voice.Factory {
-	if l.voice == nil {
+// synthesizers uses the natural voice that the settings select, with Flite as the fallback, or
+// Flite alone.
+func (l localSpeech) synthesizers(set protocol.VoiceSettings, report func(error)) voice.Factory {
+	if l.voice == nil || set.Engine == protocol.VoiceFast || voice.IsFlite(set.Name) || l.slow > 0 && set.Engine != protocol.VoiceNatural {
 		return voice.Flite()
 	}
 	return voice.Engine(l.voice, voice.Flite(), report)
@@ -189,15 +207,31 @@ func (l localSpeech) examine(needed bool) []finding {
 			}
 			return "PocketSphinx, English", r.Close()
 		}),
-		examineEngine("synthesis", l.voice, needed, func() (string, error) {
-			s, err := voice.Flite()()
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
-		}),
+		l.examineVoice(needed),
 		examineEngine("end of turn", l.turnEnd, false, func() (string, error) { return "by words and pause length", nil }),
 	}
+}
+
+// examineVoice checks the voice and measures how soon its first words are there.
+func (l localSpeech) examineVoice(needed bool) finding {
+	flite := func() (string, error) {
+		s, err := voice.Flite()()
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
+	}
+	took := measure(l.voice)
+	f := examineEngine("synthesis", l.voice, needed, flite)
+	switch {
+	case took == 0 || !f.OK:
+	case took > firstWords:
+		instead, err := flite()
+		return found("synthesis", needed, fmt.Sprintf("%s: %s has its first words after %d ms, and may need %d", instead, l.voice.Name(), took.Milliseconds(), firstWords.Milliseconds()), nil, err)
+	default:
+		f.Detail += fmt.Sprintf(", first words after %d ms", took.Milliseconds())
+	}
+	return f
 }
 
 // computerOf returns what computes an engine's models, with its version if that is fixed.

@@ -571,6 +571,8 @@ export interface Configuration {
   'agentvoice.words.send'?: boolean | null;
   /** The service for the voice, if it differs from recognition; empty for `agentvoice.provider`. `local` speaks on this machine. */
   'agentvoice.voice.provider'?: '' | 'local' | 'openai' | 'live' | 'azure' | 'localai' | 'compatible' | null;
+  /** How `local` speaks: `natural` with Kokoro, or the voice that you installed; `fast` with Flite, which sounds like a machine and needs no time to compute. `auto` is natural where this machine has the first words within 0.9 s; `agentvoice-daemon doctor` measures it. */
+  'agentvoice.voice.engine'?: 'auto' | 'natural' | 'fast' | null;
   /** Base URL of the voice service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
   'agentvoice.voice.endpoint'?: string | null;
   /** How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, where a model may paraphrase. `auto` prefers `speech` if the service has it and the model is known. */
@@ -1620,6 +1622,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.words.workspace', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.words.send', kind: 'boolean', default: false, restart: true },
   { name: 'agentvoice.voice.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'live', 'azure', 'localai', 'compatible'], restart: true },
+  { name: 'agentvoice.voice.engine', kind: 'string', default: 'auto', enum: ['auto', 'natural', 'fast'], restart: true },
   { name: 'agentvoice.voice.endpoint', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.wire', kind: 'string', default: 'auto', enum: ['auto', 'speech', 'realtime'], restart: true },
   { name: 'agentvoice.voice.model', kind: 'string', default: '', restart: true },

@@ -35,15 +35,19 @@ func ONNXRuntime() (string, error) {
 }
 
 // Recogniser is the folder of the default recogniser. The program does without it.
-func Recogniser() (string, error) {
-	const name = "moonshine-tiny-en"
+func Recogniser() (string, error) { return findModel("moonshine-tiny-en", "recogniser") }
+
+// Voice is the folder of the default voice. The program does without it.
+func Voice() (string, error) { return findModel("kokoro-82m-int8", "voice") }
+
+func findModel(name, what string) (string, error) {
 	for _, dir := range dirs() {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(filepath.Join(path, "model.json")); err == nil && info.Mode().IsRegular() {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the recogniser %s is missing; install it with `make deps`", name)
+	return "", fmt.Errorf("the %s %s is missing; install it with `make deps`", what, name)
 }
 
 // Sherpa is the path of the library of sherpa-onnx, which recognises and speaks with
@@ -74,6 +78,12 @@ func Folder() (string, error) {
 		return "", fmt.Errorf("the folder for libraries is not known; name one in %s", Env)
 	}
 	return dir, nil
+}
+
+// VoiceSpeed is the file with how fast the default voice is on this machine. It may not exist.
+func VoiceSpeed() (string, error) {
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "agentvoice", "voice-speed.json"), err
 }
 
 func cacheFolder() (string, error) {

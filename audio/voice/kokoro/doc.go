@@ -2,7 +2,7 @@
 //
 //	m, err := kokoro.Load(dir, runtimePath, 2)
 //	defer m.Close()
-//	err = m.Speak(ctx, "af_heart", "One change is not committed.", 1, func(p kokoro.Piece) error {
+//	err = m.Speak(ctx, "af_heart", "One change is not committed.", 1, 0, func(p kokoro.Piece) error {
 //		return play(p.PCM) // text[p.Start:p.End]
 //	})
 //

@@ -27,9 +27,17 @@ const (
 	styleSize = 256
 )
 
+// Files are the paths of a model's parts.
+type Files struct {
+	Model          string // the network
+	Vocabulary     string // the numbers of the symbols
+	Speakers       string // folder with a file for each speaker
+	Pronunciations string // folder with the lists of package pronounce
+}
+
 // Model is a loaded voice model.
 type Model struct {
-	dir    string
+	files  Files
 	voices []string
 	vocab  map[rune]int64
 
@@ -43,26 +51,26 @@ type Model struct {
 	close        sync.Once
 }
 
-// Load loads the model in a folder with ONNX Runtime at runtimePath; computing uses at most
-// this number of threads.
-func Load(dir, runtimePath string, threads int) (*Model, error) {
-	m := &Model{dir: dir, turn: make(chan struct{}, 1), styles: map[string][]float32{}, dictionaries: map[pronounce.Variant]*pronounce.Dictionary{}}
+// Load loads a model with ONNX Runtime at runtimePath; computing uses at most this number of
+// threads.
+func Load(files Files, runtimePath string, threads int) (*Model, error) {
+	m := &Model{files: files, turn: make(chan struct{}, 1), styles: map[string][]float32{}, dictionaries: map[pronounce.Variant]*pronounce.Dictionary{}}
 	m.pace.start(threads)
 	var err error
-	if m.vocab, err = readVocabulary(filepath.Join(dir, "vocab.json")); err != nil {
+	if m.vocab, err = readVocabulary(files.Vocabulary); err != nil {
 		return nil, err
 	}
-	if m.voices, err = listVoices(filepath.Join(dir, "voices")); err != nil {
+	if m.voices, err = listVoices(files.Speakers); err != nil {
 		return nil, err
 	}
 	for _, name := range m.voices {
 		if v := variantOf(name); m.dictionaries[v] == nil {
-			if m.dictionaries[v], err = pronounce.Load(dir, v); err != nil {
+			if m.dictionaries[v], err = pronounce.Load(files.Pronunciations, v); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if m.session, err = onnx.Open(filepath.Join(dir, "model.onnx"), runtimePath, threads); err != nil {
+	if m.session, err = onnx.Open(files.Model, runtimePath, threads); err != nil {
 		return nil, err
 	}
 	if want := "tokens style speed"; strings.Join(m.session.Inputs, " ") != want || len(m.session.Outputs) != 1 {
@@ -97,7 +105,7 @@ func readVocabulary(path string) (map[rune]int64, error) {
 func listVoices(dir string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "[ab]?_*.bin"))
 	if err != nil || len(files) == 0 {
-		return nil, errors.New("the model has no English voice in its folder voices; install it again")
+		return nil, errors.New("the model has no English voice; install it again")
 	}
 	var names []string
 	for _, f := range files {
@@ -137,7 +145,7 @@ func (m *Model) Close() (err error) {
 func (m *Model) style(voice string, symbols int) ([]float32, error) {
 	all := m.styles[voice]
 	if all == nil {
-		data, err := os.ReadFile(filepath.Join(m.dir, "voices", voice+".bin"))
+		data, err := os.ReadFile(filepath.Join(m.files.Speakers, voice+".bin"))
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the voice %s.bin: %w", voice, errors.Unwrap(err))
 		}

@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build cgo && !race
 
 package kokoro
 
@@ -18,15 +18,19 @@ import (
 
 func modelDir(t *testing.T) string {
 	t.Helper()
-	models, err := assets.Models()
+	dir, err := assets.Voice()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(models, "kokoro-82m-int8")
-	if _, err := os.Stat(filepath.Join(dir, "model.onnx")); err != nil {
-		t.Fatal("the voice model kokoro-82m-int8 is missing; make deps-test brings it")
-	}
 	return dir
+}
+
+// filesIn returns the parts of a model in a folder, as set-up names them.
+func filesIn(dir string) Files {
+	return Files{
+		Model: filepath.Join(dir, "model.onnx"), Vocabulary: filepath.Join(dir, "vocab.json"),
+		Speakers: filepath.Join(dir, "voices"), Pronunciations: filepath.Join(dir, "pronunciations"),
+	}
 }
 
 func load(t *testing.T) *Model {
@@ -35,7 +39,7 @@ func load(t *testing.T) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Load(modelDir(t), runtime, 2)
+	m, err := Load(filesIn(modelDir(t)), runtime, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +53,7 @@ func load(t *testing.T) *Model {
 		if ort.IsInitialized() {
 			t.Error("the runtime outlives the model")
 		}
-		if err := m.Speak(context.Background(), "", "Done.", 1, func(Piece) error { return nil }); !errors.Is(err, ErrClosed) {
+		if err := m.Speak(context.Background(), "", "Done.", 1, 0, func(Piece) error { return nil }); !errors.Is(err, ErrClosed) {
 			t.Errorf("a closed model: %v", err)
 		}
 	})
@@ -60,7 +64,7 @@ func load(t *testing.T) *Model {
 func say(t *testing.T, m *Model, voice, text string, speed float64) []Piece {
 	t.Helper()
 	var pieces []Piece
-	if err := m.Speak(context.Background(), voice, text, speed, func(p Piece) error {
+	if err := m.Speak(context.Background(), voice, text, speed, 0, func(p Piece) error {
 		pieces = append(pieces, p)
 		return nil
 	}); err != nil {
@@ -91,7 +95,7 @@ func TestSpeak(t *testing.T) {
 				t.Errorf("%s is not English", v)
 			}
 		}
-		err := m.Speak(context.Background(), "ff_siwis", "Done.", 1, nil)
+		err := m.Speak(context.Background(), "ff_siwis", "Done.", 1, 0, nil)
 		if !errors.Is(err, ErrUnknownVoice) || !strings.Contains(err.Error(), "af_heart, ") {
 			t.Errorf("an unknown voice: %v", err)
 		}
@@ -134,7 +138,7 @@ func TestSpeak(t *testing.T) {
 	t.Run("an error of emit", func(t *testing.T) {
 		want := errors.New("stop")
 		n := 0
-		if err := m.Speak(context.Background(), "", "Done. It is committed now, and the tests pass again.", 1, func(Piece) error { n++; return want }); err != want || n != 1 {
+		if err := m.Speak(context.Background(), "", "Done. It is committed now, and the tests pass again.", 1, 0, func(Piece) error { n++; return want }); err != want || n != 1 {
 			t.Errorf("%v after %d pieces", err, n)
 		}
 	})
@@ -164,7 +168,7 @@ func testCancel(t *testing.T, m *Model) {
 	if m.tensors != 0 {
 		t.Errorf("%d tensors are left", m.tensors)
 	}
-	if err := m.Speak(ctx, "", "Done.", 1, func(Piece) error { t.Error("emitted"); return nil }); !errors.Is(err, context.Canceled) {
+	if err := m.Speak(ctx, "", "Done.", 1, 0, func(Piece) error { t.Error("emitted"); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled context: %v", err)
 	}
 	if len(say(t, m, "", "Done.", 1)) != 1 {
@@ -180,7 +184,7 @@ func TestLoadNamesFilesWithoutFolders(t *testing.T) {
 	source, dir := modelDir(t), t.TempDir()
 	want := func(text string) {
 		t.Helper()
-		_, err := Load(dir, runtime, 1)
+		_, err := Load(filesIn(dir), runtime, 1)
 		if err == nil || !strings.Contains(err.Error(), text) || strings.Contains(err.Error(), dir) {
 			t.Errorf("%v, want %q", err, text)
 		}
@@ -208,8 +212,8 @@ func TestLoadNamesFilesWithoutFolders(t *testing.T) {
 	want("no English voice")
 	put("voices/af_heart.bin", "short")
 	want("us_gold.json")
-	put("us_gold.json", "")
-	put("us_silver.json", `{"a": "b"}`)
+	put("pronunciations/us_gold.json", "")
+	put("pronunciations/us_silver.json", `{"a": "b"}`)
 	want("model.onnx")
 	silero, err := assets.Silero()
 	if err != nil {

@@ -18,10 +18,11 @@ const (
 )
 
 // Speak speaks text in pieces. "" is the default voice; speed is from MinSpeed to MaxSpeed
-// and 1 is normal. Speak returns nil when everything was emitted. If ctx is done it stops
+// and 1 is normal; ahead is how much audio the listener has yet to hear before it. Speak
+// returns nil when everything was emitted. If ctx is done it stops
 // computing and returns ctx's error; an error of emit ends it as well. An unknown voice is
 // an error that wraps ErrUnknownVoice and lists the voices.
-func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, emit func(Piece) error) error {
+func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, ahead time.Duration, emit func(Piece) error) error {
 	if voice == "" {
 		voice = m.voices[0]
 	}
@@ -30,8 +31,8 @@ func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, em
 	}
 	speed = min(max(speed, MinSpeed), MaxSpeed)
 	p := plan{text: text, tokens: m.dictionaries[variantOf(voice)].Tokens(text)}
-	limit := firstPiece
-	var played time.Time // when a listener who plays at once has heard everything
+	limit := m.pace.limit(ahead)
+	played := time.Now().Add(ahead) // when a listener who plays at once has heard everything
 	for {
 		next, ok := p.next(limit)
 		if !ok {

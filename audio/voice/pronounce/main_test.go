@@ -10,18 +10,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
-// modelDir returns the folder of the voice model.
+// modelDir returns the folder of the pronunciations.
 func modelDir(t testing.TB) string {
 	t.Helper()
-	models, err := assets.Models()
+	dir, err := assets.Voice()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(models, "kokoro-82m-int8")
-	if _, err := os.Stat(filepath.Join(dir, "vocab.json")); err != nil {
-		t.Fatal("the voice model kokoro-82m-int8 is missing; make deps-test brings it")
-	}
-	return dir
+	return filepath.Join(dir, "pronunciations")
 }
 
 var loaded = struct {
@@ -46,7 +42,7 @@ func dictionary(t testing.TB, v Variant) *Dictionary {
 // vocabulary returns the symbols of the voice model.
 func vocabulary(t testing.TB) map[rune]bool {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(modelDir(t), "vocab.json"))
+	data, err := os.ReadFile(filepath.Join(modelDir(t), "..", "vocab.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

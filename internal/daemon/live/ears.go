@@ -18,6 +18,13 @@ type ears struct {
 	proxy           string
 }
 
+// localVoice is what decides about the voice of the embedded server.
+type localVoice struct{ engine, name string }
+
+func localVoiceOf(set protocol.Settings) localVoice {
+	return localVoice{set.Voice.Engine, set.Voice.Name}
+}
+
 // hearingWire returns the recognition service that the settings select.
 func hearingWire(set protocol.Settings) (row provider.Row, hearing provider.Hearing) {
 	row, _ = provider.Of(string(set.Hears()))

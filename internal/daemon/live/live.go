@@ -85,9 +85,9 @@ type Config struct {
 	// Spotter creates the detector of a wake phrase, which calls heard when the phrase
 	// was said; nil if wake phrases are unsupported.
 	Spotter func(phrase string, heard func()) (Spotter, error)
-	// Engines returns the configuration of the embedded server's engines; its key and
-	// speed are set here.
-	Engines func() (localrealtime.Config, error)
+	// Engines returns the configuration of the embedded server's engines for a voice; its
+	// key and speed are set here.
+	Engines func(protocol.VoiceSettings) (localrealtime.Config, error)
 	// KeepModels is how long the models of the detectors and of the embedded server
 	// stay in memory after a conversation. Zero means localrealtime.DefaultKeepEngines.
 	KeepModels time.Duration

@@ -55,6 +55,7 @@ type localServer struct {
 	served chan error
 	err    error // why it is not running
 	ears   ears
+	voice  localVoice
 	// transcriber is the recogniser behind it; nil if the local engines are used.
 	transcriber *hosted.Transcriber
 }
@@ -223,7 +224,7 @@ func (s *service) startLocal(set protocol.Settings) error {
 	running := s.local
 	s.mu.Unlock()
 	if running != nil && running.err == nil {
-		if running.ears == earsOf(set) {
+		if running.ears == earsOf(set) && running.voice == localVoiceOf(set) {
 			return nil
 		}
 		closeLater := func(server *localrealtime.Server) { replaced.Go(func() { _ = server.Close() }) }
@@ -231,19 +232,19 @@ func (s *service) startLocal(set protocol.Settings) error {
 			s.w.cfg.Log.Warn().Err(err).Msg("the embedded server did not stop cleanly")
 		}
 	}
-	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1), ears: earsOf(set)}
-	l.err = s.serve(l)
+	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1), ears: earsOf(set), voice: localVoiceOf(set)}
+	l.err = s.serve(l, set)
 	s.mu.Lock()
 	s.local = l
 	s.mu.Unlock()
 	return l.err
 }
 
-func (s *service) serve(l *localServer) error {
+func (s *service) serve(l *localServer, set protocol.Settings) error {
 	if s.w.cfg.Engines == nil {
 		return errors.New("this build has no local engines")
 	}
-	cfg, err := s.w.cfg.Engines()
+	cfg, err := s.w.cfg.Engines(set.Voice)
 	if err != nil {
 		return err
 	}

@@ -141,8 +141,8 @@ func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed,
-		Engines: func() (localrealtime.Config, error) {
-			cfg, err := engines()
+		Engines: func(protocol.VoiceSettings) (localrealtime.Config, error) {
+			cfg, err := engines(protocol.VoiceSettings{})
 			cfg.Recognizer = func() (hearing.Recognizer, error) { hold(); return nil, errors.New("it came too late") }
 			return cfg, err
 		},
