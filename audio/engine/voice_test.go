@@ -138,6 +138,32 @@ func TestVoiceSurvivesKill(t *testing.T) {
 	}
 }
 
+// A voice that does not answer in time is replaced for the rest of the conversation, before
+// its process is given up, and the reason is reported.
+func TestLateVoiceIsReplaced(t *testing.T) {
+	e := newEngine(t, voiceModel(t))
+	other := &otherVoice{}
+	s, reported := newVoice(t, e, other)
+	if speak(t, s, "One."); len(other.said) > 0 {
+		t.Fatalf("the fallback said %q", other.said)
+	}
+	if err := stop(e.Child()); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	speak(t, s, "Two. Three.")
+	speak(t, s, "Four.")
+	if !slices.Equal(other.said, []string{"Two.", "Three.", "Four."}) || len(*reported) != 1 {
+		t.Errorf("the fallback said %q; reported %v", other.said, *reported)
+	}
+	if took := time.Since(begin); took > engine.ReplyTimeout {
+		t.Errorf("it took %v", took)
+	}
+	if err := e.Child().Kill(); err != nil { // it cannot end by itself
+		t.Fatal(err)
+	}
+}
+
 // A voice that cannot be loaded is replaced, and the reason is reported.
 func TestDamagedVoiceIsReplaced(t *testing.T) {
 	m := voiceModel(t)

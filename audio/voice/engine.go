@@ -36,7 +36,14 @@ type synthesizer struct {
 	second   Synthesizer // created by fallback; nil until needed
 	report   func(error)
 	heard    time.Time // when a listener who plays at once has heard what was emitted
+	late     bool      // the engine is too slow, so the fallback speaks
 }
+
+// patience is how long a listener waits in silence before the engine counts as too slow, for
+// example beside other programs that compute.
+const patience = 2 * time.Second
+
+var errLate = errors.New("the voice is slower than it speaks; close other programs, or set agentvoice.voice.engine to fast")
 
 // SetRate implements Synthesizer.
 func (s *synthesizer) SetRate(rate float64) { s.rate = min(max(rate, MinRate), MaxRate) }
@@ -97,6 +104,9 @@ func (s *synthesizer) Speak(ctx context.Context, voice, text string, emit func(p
 		}
 		return fmt.Errorf("%w %q; use one of %s", ErrUnknownVoice, voice, strings.Join(s.Voices(), ", "))
 	}
+	if s.late {
+		return s.sayOtherwise(ctx, "", text, emit)
+	}
 	u := &speech{synthesizer: s, speaker: voice, sentences: sentences(text), emit: emit}
 	u.asked = make([]*engine.Stream, len(u.sentences))
 	defer u.cancel()
@@ -126,7 +136,7 @@ type listenerError struct{ error }
 func (u *speech) say(ctx context.Context, i int) error {
 	u.emitted = 0
 	var err error
-	for range 2 {
+	for n := 0; n < 2 && !u.late; n++ {
 		if err = u.ask(i); err == nil {
 			_ = u.ask(i + 1) // a failure shows when that sentence is due
 			err = u.drain(ctx, u.asked[i])
@@ -139,9 +149,14 @@ func (u *speech) say(ctx context.Context, i int) error {
 			u.heard = time.Time{} // what was to be heard is dropped
 			return theirs.error
 		}
-		u.asked[i] = nil
+		if u.asked[i] != nil {
+			u.asked[i].Cancel()
+			u.asked[i] = nil
+		}
 	}
-	u.report(err)
+	if err != nil {
+		u.report(err)
+	}
 	return u.sayOtherwise(ctx, "", u.sentences[i], u.emit)
 }
 
@@ -166,10 +181,8 @@ func (u *speech) ask(i int) error {
 func (u *speech) drain(ctx context.Context, from *engine.Stream) error {
 	skip := u.emitted
 	for {
-		r, err := from.Next(ctx.Done(), engine.ReplyTimeout)
+		r, err := u.next(ctx, from)
 		switch {
-		case errors.Is(err, engine.ErrCancelled):
-			return listenerError{ctx.Err()}
 		case err != nil:
 			return err
 		case r.Done:
@@ -186,14 +199,51 @@ func (u *speech) drain(ctx context.Context, from *engine.Stream) error {
 			if err := u.emit(pcm[:n], r.Rate); err != nil {
 				return listenerError{err}
 			}
-			if now := time.Now(); u.heard.Before(now) {
-				u.heard = now
-			}
-			u.heard = u.heard.Add(time.Duration(n) * time.Second / time.Duration(r.Rate))
+			u.heard = later(u.heard, time.Now()).Add(time.Duration(n) * time.Second / time.Duration(r.Rate))
 			u.emitted += n
 			pcm = pcm[n:]
 		}
 	}
+}
+
+// next waits for a reply. If the listener would wait in silence for too long, the engine is
+// late: a sentence that was not begun is left to the fallback, like those after it.
+func (u *speech) next(ctx context.Context, from *engine.Stream) (engine.Reply, error) {
+	if u.late {
+		return u.await(ctx, ctx, from)
+	}
+	inTime, stop := context.WithDeadline(ctx, later(u.heard, time.Now()).Add(patience))
+	defer stop()
+	r, err := u.await(ctx, inTime, from)
+	if !errors.Is(err, errLate) {
+		return r, err
+	}
+	u.late = true
+	if u.emitted == 0 {
+		return r, err
+	}
+	u.report(err)
+	return u.await(ctx, ctx, from)
+}
+
+// await waits for a reply until the context waiting is done.
+func (u *speech) await(ctx, waiting context.Context, from *engine.Stream) (engine.Reply, error) {
+	r, err := from.Next(waiting.Done(), engine.ReplyTimeout)
+	switch {
+	case !errors.Is(err, engine.ErrCancelled):
+		return r, err
+	case ctx.Err() != nil:
+		return r, listenerError{ctx.Err()}
+	default:
+		return r, errLate
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // cancel drops sentences that were requested but not spoken.
