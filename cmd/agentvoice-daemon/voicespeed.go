@@ -15,6 +15,10 @@ import (
 // seem to be late.
 const firstWords = 900 * time.Millisecond
 
+// believed is how long a voice is taken for too slow. It may have been measured beside other
+// programs.
+const believed = 24 * time.Hour
+
 // voiceSpeed is how fast the default voice is on this machine, measured each time that it is
 // loaded. The best is kept, because a busy machine is slower.
 type voiceSpeed struct {
@@ -40,20 +44,31 @@ func measuredSpeed(e *engine.Engine) time.Duration {
 	return time.Duration(s.FirstMS) * time.Millisecond
 }
 
-// tooSlow returns how late the first words of a voice are if that is known and too late,
-// else zero.
+// tooSlow returns how late the first words of a voice are if that was measured lately and is
+// too late, else zero.
 func tooSlow(e *engine.Engine) time.Duration {
-	if took := measuredSpeed(e); took > firstWords {
-		return took
+	took := measuredSpeed(e)
+	if took <= firstWords {
+		return 0
 	}
-	return 0
+	path, err := assets.VoiceSpeed()
+	if err != nil {
+		return 0
+	}
+	if info, err := os.Stat(path); err != nil || time.Since(info.ModTime()) > believed {
+		return 0
+	}
+	return took
 }
 
 // keepSpeed keeps a measurement if it is the best one. It is only a cache: what cannot be kept
 // is measured again.
 func keepSpeed(e *engine.Engine, took time.Duration) {
-	if best := measuredSpeed(e); best > 0 && best <= took {
-		return
+	if best := measuredSpeed(e); best > 0 && best < took {
+		if best <= firstWords {
+			return
+		}
+		took = best // and believed again
 	}
 	path, err := assets.VoiceSpeed()
 	if err != nil {
@@ -89,6 +104,6 @@ func measure(e *engine.Engine) time.Duration {
 		}
 		return d
 	case <-time.After(engine.ReplyTimeout):
-		return 0
+		return engine.ReplyTimeout
 	}
 }

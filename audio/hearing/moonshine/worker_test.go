@@ -3,48 +3,21 @@
 package moonshine
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
-	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	testworker "github.com/agentvoice/agentvoice-daemon/internal/testutil/worker"
 )
 
-// serve starts a worker, and returns it with a function that returns its replies so far.
+// serve starts a worker, and returns it with a function that returns its replies since the last
+// call.
 func serve(t *testing.T) (*worker, func() []engine.Reply) {
 	t.Helper()
-	m, err := engine.ReadModel(modelFiles(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	runtime, err := assets.ONNXRuntime()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	w, err := LoadWorker([]engine.Model{m}, engine.Options{Runtime: runtime, Threads: 2}, engine.NewLink(&out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return w.(*worker), func() (replies []engine.Reply) {
-		for line := range strings.Lines(out.String()) {
-			var r engine.Reply
-			if err := json.Unmarshal([]byte(line), &r); err != nil {
-				t.Fatal(err)
-			}
-			replies = append(replies, r)
-		}
-		return replies
-	}
+	w, replies := testworker.Load(t, modelFiles(t), LoadWorker)
+	return w.(*worker), replies
 }
 
 // say sends an utterance in pieces of 32 ms.
