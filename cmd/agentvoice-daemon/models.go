@@ -72,13 +72,13 @@ func newModels() *cobra.Command {
 in HTTPS_PROXY.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return misuse{fmt.Errorf("unknown command models %s; use list, install, remove, import or verify", args[0])}
+				return misuse{fmt.Errorf("unknown command models %s; use list, voices, install, remove, import or verify", args[0])}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newModelsList(), newModelsInstall(), newModelsRemove(), newModelsImport(), newModelsVerify())
+	cmd.AddCommand(newModelsList(), newModelsInstall(), newModelsRemove(), newModelsImport(), newModelsVerify(), newModelsVoices())
 	return cmd
 }
 
