@@ -26,6 +26,8 @@ const (
 	Unload FrameKind = 'u' // frees them
 	Start  FrameKind = 's' // begins an utterance; payload: likely words, one per line
 	Audio  FrameKind = 'a' // audio of the utterance: 16 kHz, 16-bit little-endian
+	Settle FrameKind = 'p' // requests the final as it is so far; later audio is silence until Resume
+	Resume FrameKind = 'r' // the voice goes on after Settle
 	Finish FrameKind = 'f' // requests the final
 	Text   FrameKind = 't' // a text to speak, as JSON of Sentence
 	Turn   FrameKind = 'e' // requests an end-of-turn judgement; payload: audio
@@ -63,9 +65,10 @@ type Reply struct {
 	Failed  string  `json:"failed,omitempty"` // why they are not
 	Partial *string `json:"partial,omitempty"`
 	Final   *Final  `json:"final,omitempty"`
-	Audio   []byte  `json:"audio,omitempty"` // 16-bit little-endian at Rate
-	Rate    int     `json:"rate,omitempty"`  // Hz
-	Done    bool    `json:"done,omitempty"`  // the text is spoken
+	Settled *Final  `json:"settled,omitempty"` // the answer to Settle
+	Audio   []byte  `json:"audio,omitempty"`   // 16-bit little-endian at Rate
+	Rate    int     `json:"rate,omitempty"`    // Hz
+	Done    bool    `json:"done,omitempty"`    // the text is spoken
 	// Complete is the probability that the turn is complete.
 	Complete *float64 `json:"complete,omitempty"`
 	Error    string   `json:"error,omitempty"` // the stream failed

@@ -23,11 +23,12 @@ func Engine(e *engine.Engine) Factory {
 
 // computed is a Recognizer whose model runs in a child process.
 type computed struct {
-	engine *engine.Engine
-	closed bool
-	stream *engine.Stream // nil outside an utterance
-	heard  int            // samples of the utterance
-	words  []string
+	engine  *engine.Engine
+	closed  bool
+	stream  *engine.Stream // nil outside an utterance
+	heard   int            // samples of the utterance
+	settled bool
+	words   []string
 }
 
 // SetWords implements WordTaker. Some models ignore them.
@@ -44,7 +45,7 @@ func (r *computed) Start() error {
 	if err != nil {
 		return err
 	}
-	r.stream, r.heard = s, 0
+	r.stream, r.heard, r.settled = s, 0, false
 	return s.Send(engine.Start, []byte(strings.Join(r.words, "\n")))
 }
 
@@ -72,6 +73,39 @@ func (r *computed) Partial() string {
 	return r.stream.Partial()
 }
 
+// Settle implements Settler. A model of sherpa-onnx computes its final text at the end only.
+func (r *computed) Settle() (string, error) {
+	if err := r.check(); err != nil {
+		return "", err
+	}
+	if r.engine.Models()[0].Computer() != engine.ONNXRuntime {
+		return r.stream.Partial(), nil
+	}
+	if err := r.stream.Send(engine.Settle, nil); err != nil {
+		return "", err
+	}
+	reply, err := r.stream.Next(nil, r.limit())
+	if err != nil {
+		return "", err
+	}
+	r.settled = true
+	return reply.Settled.Text, nil
+}
+
+// Resume implements Settler.
+func (r *computed) Resume() error {
+	if err := r.check(); err != nil || !r.settled {
+		return err
+	}
+	r.settled = false
+	return r.stream.Send(engine.Resume, nil)
+}
+
+// limit is how long an answer may take: the machine may be slower than real time.
+func (r *computed) limit() time.Duration {
+	return engine.ReplyTimeout + 2*time.Duration(r.heard)*time.Second/SampleRate
+}
+
 // Finish implements Recognizer.
 func (r *computed) Finish() (Result, error) {
 	if err := r.check(); err != nil {
@@ -82,9 +116,7 @@ func (r *computed) Finish() (Result, error) {
 	if err := s.Send(engine.Finish, nil); err != nil {
 		return Result{}, err
 	}
-	// The machine may be slower than real time.
-	limit := engine.ReplyTimeout + 2*time.Duration(r.heard)*time.Second/SampleRate
-	reply, err := s.Next(nil, limit)
+	reply, err := s.Next(nil, r.limit())
 	if err != nil {
 		return Result{}, err
 	}

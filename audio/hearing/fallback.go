@@ -149,6 +149,38 @@ func (r *keeper) Partial() string {
 	return r.engine.Partial()
 }
 
+// Settle implements Settler. An engine that is none has its partial result.
+func (r *keeper) Settle() (string, error) {
+	if err := r.check(); err != nil {
+		return "", err
+	}
+	s, ok := r.engine.(Settler)
+	if !ok {
+		return r.engine.Partial(), nil
+	}
+	text, err := s.Settle()
+	if err != nil {
+		if err := r.recover(err); err != nil {
+			return "", err
+		}
+		return r.engine.Partial(), nil
+	}
+	return text, nil
+}
+
+// Resume implements Settler.
+func (r *keeper) Resume() error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if s, ok := r.engine.(Settler); ok {
+		if err := s.Resume(); err != nil {
+			return r.recover(err)
+		}
+	}
+	return nil
+}
+
 // Finish implements Recognizer.
 func (r *keeper) Finish() (Result, error) {
 	if err := r.check(); err != nil {

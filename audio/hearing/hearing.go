@@ -51,6 +51,16 @@ type Streamer interface {
 	FinishStreaming(partial func(text string)) (Result, error)
 }
 
+// Settler is a Recognizer whose final text takes time, so that it is computed in a pause that
+// may be the end.
+type Settler interface {
+	// Settle returns the text that Finish will return unless the voice goes on. Audio that
+	// is written afterwards is taken for silence until Resume.
+	Settle() (text string, err error)
+	// Resume says that the voice goes on.
+	Resume() error
+}
+
 // WordTaker is a Recognizer that can be biased towards words that the user is likely to
 // say.
 type WordTaker interface {

@@ -131,6 +131,27 @@ func (e *fakeEngines) recognizer() (hearing.Recognizer, error) {
 	return &fakeRecognizer{engines: e}, nil
 }
 
+// settler is a recogniser that computes its final text in a pause, and notes when.
+type settler struct {
+	*fakeRecognizer
+	calls func(string)
+}
+
+func (s settler) Settle() (string, error) {
+	s.calls("settle")
+	return s.Partial() + ".", nil
+}
+
+func (s settler) Resume() error {
+	s.calls("resume")
+	return nil
+}
+
+func (s settler) Finish() (hearing.Result, error) {
+	s.calls("finish")
+	return s.fakeRecognizer.Finish()
+}
+
 func (e *fakeEngines) synthesizer() (voice.Synthesizer, error) {
 	if e.synthesizerBroken.Load() {
 		return nil, errors.New("no fake synthesiser here; install one")

@@ -52,6 +52,7 @@ const (
 	recognitionOverload
 	recognitionFinish
 	recognitionSettled
+	recognitionResumed
 )
 
 // transcript is a result for an utterance.
@@ -90,6 +91,11 @@ func (r *recognition) finish(item string) {
 // settle requests the text so far, because the voice has paused.
 func (r *recognition) settle(item string) {
 	r.push(recognitionJob{kind: recognitionSettled, item: item})
+}
+
+// resume says that the voice goes on after a pause for which settle was called.
+func (r *recognition) resume(item string) {
+	r.push(recognitionJob{kind: recognitionResumed, item: item})
 }
 
 func (r *recognition) push(j recognitionJob) {
@@ -173,7 +179,14 @@ func (r *recognition) run(ctx context.Context) {
 				partials.report(transcript{item: j.item, text: u.partial(), heard: heard})
 			}
 		case recognitionSettled:
-			r.report(transcript{item: j.item, text: u.partial(), settled: true})
+			var text string
+			partials.during(func() { text = u.settle() })
+			if heard > 0 && u.settles() { // the judge of the pause gets the words as they will be
+				partials.report(transcript{item: j.item, text: strings.TrimSuffix(text, "."), heard: heard})
+			}
+			r.report(transcript{item: j.item, text: text, settled: true})
+		case recognitionResumed:
+			u.resume()
 		case recognitionOverload:
 			u.fail(errOverload)
 		case recognitionFinish:
@@ -294,6 +307,32 @@ func (u *utteranceInEngine) partial() string {
 		return ""
 	}
 	return u.engine.Partial()
+}
+
+// settles reports whether the engine computes its final text in a pause.
+func (u *utteranceInEngine) settles() bool {
+	_, ok := u.engine.(hearing.Settler)
+	return ok && u.err == nil
+}
+
+// settle returns the text so far, which is final unless the voice goes on.
+func (u *utteranceInEngine) settle() string {
+	if !u.settles() {
+		return u.partial()
+	}
+	text, err := u.engine.(hearing.Settler).Settle()
+	if err != nil {
+		u.fail(err)
+	}
+	return text
+}
+
+func (u *utteranceInEngine) resume() {
+	if u.settles() {
+		if err := u.engine.(hearing.Settler).Resume(); err != nil {
+			u.fail(err)
+		}
+	}
 }
 
 func (u *utteranceInEngine) finish(partial func(string)) (result hearing.Result, err error) {

@@ -3,9 +3,13 @@
 package localrealtime
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 )
 
 // A client that asks for it receives the text at each pause of the voice, before the end
@@ -50,5 +54,35 @@ func TestTextAtAPauseIsSentToClientsThatAsk(t *testing.T) {
 		if len(texts) != 2 || stopped != 2 || !strings.HasPrefix(final, texts[1]) || !strings.HasPrefix(texts[1], texts[0]) || len(texts[1]) <= len(texts[0]) {
 			t.Errorf("texts %q, of which %d before the end of the turn; transcript %q", texts, stopped, final)
 		}
+	}
+}
+
+// A recogniser whose final text takes time is told of each pause, and when the voice goes on,
+// so that it has the text when the turn ends. The words are told at once.
+func TestTheFinalTextIsComputedInThePause(t *testing.T) {
+	var mu sync.Mutex
+	var calls []string
+	engines := newFakeEngines()
+	h := start(t, func(c *Config) {
+		c.Recognizer = func() (hearing.Recognizer, error) {
+			r, err := engines.recognizer()
+			if err != nil {
+				return nil, err
+			}
+			return settler{r.(*fakeRecognizer), func(call string) {
+				mu.Lock()
+				defer mu.Unlock()
+				calls = append(calls, call)
+			}}, nil
+		}
+	})
+	p := h.call(t, transcribing())
+	p.say(append(append(quiet(600), tone(800, listenRate)...), quiet(250)...), time.Millisecond)
+	p.say(append(tone(500, listenRate), quiet(700)...), time.Millisecond)
+	p.until("conversation.item.input_audio_transcription.completed")
+	mu.Lock()
+	defer mu.Unlock()
+	if want := []string{"settle", "resume", "settle", "finish"}; !slices.Equal(calls, want) {
+		t.Errorf("calls %q, want %q", calls, want)
 	}
 }

@@ -41,6 +41,8 @@ type utterance struct {
 	start int64
 	// words is the state of its transcript; nil if it is not recognised live.
 	words *transcriptState
+	// settled: the recogniser was told that the voice has paused.
+	settled bool
 }
 
 func msOf(samples int64) int64 { return samples * 1000 / listenRate }
@@ -76,9 +78,15 @@ func (c *call) onWindow(w window) {
 		t.endpoint.SetSilence(c.delayOf(t.base + since))
 	}
 	edge, ok := t.endpoint.Push(w.speech)
-	if since, quiet := t.endpoint.Quiet(); quiet && t.pos-t.base-since == settledAfter && t.open != nil && t.open.words != nil &&
-		slices.Contains(c.session.Include, includeSettled) {
-		c.recognition.settle(t.open.item)
+	if u := t.open; u != nil && u.words != nil {
+		switch since, quiet := t.endpoint.Quiet(); {
+		case quiet && t.pos-t.base-since == settledAfter:
+			u.settled = true
+			c.recognition.settle(u.item)
+		case !quiet && u.settled && (!ok || edge.Kind != vad.SpeechEnd): // at the end it stays settled
+			u.settled = false
+			c.recognition.resume(u.item)
+		}
 	}
 	switch {
 	case ok && edge.Kind == vad.SpeechStart:
@@ -249,7 +257,7 @@ const (
 )
 
 func (c *call) tellSettled(n transcript) {
-	if n.text != "" {
+	if n.text != "" && slices.Contains(c.session.Include, includeSettled) {
 		c.send(settledEvent{settledType, newID("event"), n.item, n.text})
 	}
 }

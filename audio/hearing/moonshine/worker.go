@@ -52,7 +52,8 @@ type utterance struct {
 	names   *Names
 	done    Transcript // of the pieces before pcm
 	pcm     []int16
-	next    int // samples of pcm at which the next partial result is due
+	settled *Transcript // the final if nothing more is said; nil while the voice goes on
+	next    int         // samples of pcm at which the next partial result is due
 	partial string
 }
 
@@ -82,20 +83,45 @@ func (w *worker) Work(f engine.Frame) {
 			w.to.Send(engine.Reply{Stream: f.Stream, Error: "the utterance was not started"})
 			return
 		}
+		if final, err := w.final(u); err != nil {
+			w.fail(f.Stream, err)
+		} else {
+			w.drop(f.Stream)
+			w.to.Send(engine.Reply{Stream: f.Stream, Final: final})
+		}
+	case engine.Settle:
+		if u == nil {
+			w.to.Send(engine.Reply{Stream: f.Stream, Error: "the utterance was not started"})
+			return
+		}
+		if final, err := w.final(u); err != nil {
+			w.fail(f.Stream, err)
+		} else {
+			w.to.Send(engine.Reply{Stream: f.Stream, Settled: final})
+		}
+	case engine.Resume:
+		if u != nil {
+			u.settled = nil
+		}
+	case engine.Cancel:
+		w.drop(f.Stream)
+	}
+}
+
+// final returns what is recognised of an utterance, and settles it.
+func (w *worker) final(u *utterance) (*engine.Final, error) {
+	if u.settled == nil {
 		t, err := w.model.Recognize(u.pcm, u.names)
 		if err != nil {
-			w.fail(f.Stream, err)
-			return
+			return nil, err
 		}
 		t = u.done.join(t)
 		if invented(t.Text) {
 			t = Transcript{}
 		}
-		w.drop(f.Stream)
-		w.to.Send(engine.Reply{Stream: f.Stream, Final: &engine.Final{Text: t.Text, Confidence: confidence(t)}})
-	case engine.Cancel:
-		w.drop(f.Stream)
+		u.settled = &t
 	}
+	return &engine.Final{Text: u.settled.Text, Confidence: confidence(*u.settled)}, nil
 }
 
 // inventions are what the model writes for a cough, a key stroke or an empty room, because
@@ -133,7 +159,7 @@ func (w *worker) hear(stream uint32, u *utterance, pcm []int16) error {
 		u.done = u.done.join(t)
 		u.shorten(length)
 	}
-	if len(u.pcm) < u.next {
+	if len(u.pcm) < u.next || u.settled != nil {
 		return nil
 	}
 	began := w.now()

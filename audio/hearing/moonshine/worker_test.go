@@ -111,3 +111,44 @@ func TestWorkerServesStreams(t *testing.T) {
 		t.Errorf("replies %+v, want an error of stream 1", all)
 	}
 }
+
+// TestWorkerSettles: in a pause the final is computed at once, and returned at the end without
+// another computation, unless the voice goes on.
+func TestWorkerSettles(t *testing.T) {
+	w, replies := serve(t)
+	r := readRecordings(t, "testdata")[0]
+	half := len(r.pcm) / 2
+	audio := func(pcm []int16) {
+		w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(pcm)})
+	}
+	settle := func() string {
+		t.Helper()
+		w.Work(engine.Frame{Kind: engine.Settle, Stream: 1})
+		all := replies()
+		if last := all[len(all)-1]; last.Settled != nil {
+			return last.Settled.Text
+		}
+		t.Fatalf("replies %+v", all)
+		return ""
+	}
+	w.Work(engine.Frame{Kind: engine.Start, Stream: 1})
+	audio(r.pcm[:half])
+	first := settle()
+	w.Work(engine.Frame{Kind: engine.Resume, Stream: 1})
+	audio(r.pcm[half:])
+	whole := settle()
+	want, err := w.model.Recognize(r.pcm, w.names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole != want.Text || first == whole {
+		t.Errorf("settled as %q and %q, want %q at the end", first, whole, want.Text)
+	}
+	audio(make([]int16, 5*SampleRate))
+	partial := replies()
+	w.utterances[1].pcm = nil // what is computed again would be empty
+	w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
+	if all := replies(); len(partial) > 0 || len(all) != 1 || all[0].Final == nil || all[0].Final.Text != whole {
+		t.Errorf("%d drafts in the pause, then %+v, want %q", len(partial), all, whole)
+	}
+}
