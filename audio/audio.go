@@ -19,6 +19,18 @@ const (
 // reused, so a callee that keeps samples must copy them.
 type Frame [FrameSamples]int16
 
+// AppendWiped appends samples to what is kept of a voice. Unlike append, it leaves no copy
+// behind: the array that it replaces is wiped.
+func AppendWiped(kept, pcm []int16) []int16 {
+	if n := len(kept) + len(pcm); n > cap(kept) {
+		grown := make([]int16, len(kept), 2*n)
+		copy(grown, kept)
+		clear(kept)
+		kept = grown
+	}
+	return append(kept, pcm...)
+}
+
 // Samples converts a duration to samples at SampleRate, rounded down.
 func Samples(d time.Duration) int64 { return int64(d) * SampleRate / int64(time.Second) }
 

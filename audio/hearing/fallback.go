@@ -1,14 +1,14 @@
 package hearing
 
-import "errors"
+import (
+	"errors"
 
-// maxKept limits the audio kept of an utterance to 2 minutes, more than the embedded
-// server allows for one.
-const maxKept = 2 * 60 * SampleRate
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
 
 // WithFallback returns a factory of recognizers that do not lose an utterance when
 // their engine fails in the middle. They keep the audio of the current utterance in
-// memory, at most the last 2 minutes. After a failure, a new engine from first
+// memory, at most the last LongestUtterance. After a failure, a new engine from first
 // recognises it again, and if that fails, one from second. Each utterance starts with
 // first. The audio is wiped when the utterance ends.
 //
@@ -222,18 +222,11 @@ func (r *keeper) check() error {
 
 // keep appends audio to the utterance.
 func (r *keeper) keep(pcm []int16) {
-	if n := len(r.kept) + len(pcm); n > cap(r.kept) {
-		// Do not use append, which leaves a copy of the audio behind.
-		grown := make([]int16, len(r.kept), max(n, min(2*n, maxKept)))
-		copy(grown, r.kept)
-		clear(r.kept)
-		r.kept = grown
-	}
-	r.kept = append(r.kept, pcm...)
-	if over := len(r.kept) - maxKept; over > 0 {
+	r.kept = audio.AppendWiped(r.kept, pcm)
+	if over := len(r.kept) - LongestUtterance; over > 0 {
 		copy(r.kept, r.kept[over:])
-		clear(r.kept[maxKept:])
-		r.kept = r.kept[:maxKept]
+		clear(r.kept[LongestUtterance:])
+		r.kept = r.kept[:LongestUtterance]
 	}
 }
 

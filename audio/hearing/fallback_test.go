@@ -94,7 +94,7 @@ func TestFallbackHearsAll(t *testing.T) {
 	}
 }
 
-// The audio of an utterance is wiped at its end, and at most 2 minutes are kept.
+// The audio of an utterance is wiped at its end, and at most LongestUtterance is kept.
 func TestKeptAudioIsBoundedAndWiped(t *testing.T) {
 	for _, end := range []string{"finish", "start", "close"} {
 		r, err := WithFallback(engines(&flaky{}), engines(nil), func(error) {})()
@@ -109,13 +109,13 @@ func TestKeptAudioIsBoundedAndWiped(t *testing.T) {
 		for i := range loud {
 			loud[i] = 7
 		}
-		for range 130 {
+		for range LongestUtterance/SampleRate + 10 {
 			if err := r.Write(loud); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(k.kept) != maxKept {
-			t.Errorf("%d samples are kept, want %d", len(k.kept), maxKept)
+		if len(k.kept) != LongestUtterance {
+			t.Errorf("%d samples are kept, want %d", len(k.kept), LongestUtterance)
 		}
 		kept := k.kept
 		switch end {

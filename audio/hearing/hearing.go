@@ -21,6 +21,10 @@ import "errors"
 // SampleRate is the input sample rate of recognizers, in Hz.
 const SampleRate = 16000
 
+// LongestUtterance is what the embedded server ends a turn after, in samples: 12 minutes, 23 MB.
+// Services accept no more in a request.
+const LongestUtterance = 12 * 60 * SampleRate
+
 // ErrClosed is returned by a Recognizer that was closed.
 var ErrClosed = errors.New("speech recogniser is closed; make a new one")
 

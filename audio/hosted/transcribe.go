@@ -16,16 +16,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
 // Limits of a transcription.
 const (
-	maxUtterance = 2 * 60 * hearing.SampleRate // 3.8 MB of WAV
-	maxText      = 1 << 20                     // of a response, in bytes
-	patience     = 30 * time.Second            // for an utterance, including retries
-	listenStall  = 20 * time.Second            // for a response: on a slow machine a model takes longer than the utterance
+	maxText     = 1 << 20          // of a response, in bytes
+	patience    = 30 * time.Second // for an utterance, including retries, and an eighth of its length
+	listenStall = 20 * time.Second // for a response: on a slow machine a model takes longer than the utterance
 )
 
 // TranscriberConfig configures a transcription service.
@@ -106,10 +106,7 @@ func (r *recognizer) Write(pcm []int16) error {
 	case !r.active:
 		return hearing.ErrNoUtterance
 	}
-	if r.pcm == nil {
-		r.pcm = make([]int16, 0, maxUtterance) // growing it with append would leave copies of the audio behind
-	}
-	r.pcm = append(r.pcm, pcm[:min(len(pcm), maxUtterance-len(r.pcm))]...)
+	r.pcm = audio.AppendWiped(r.pcm, pcm[:min(len(pcm), hearing.LongestUtterance-len(r.pcm))])
 	return nil
 }
 
@@ -187,7 +184,7 @@ func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, add func(word
 		return result, err
 	}
 	defer clear(body) // it contains the audio
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience+time.Duration(len(pcm)/8)*time.Second/hearing.SampleRate)
 	defer cancel()
 	err = t.client.retry(ctx, func(ctx context.Context) (bool, error) {
 		return true, t.client.post(ctx, "transcription", "/audio/transcriptions", contentType, body, func(res *http.Response) (err error) {

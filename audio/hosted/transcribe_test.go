@@ -281,14 +281,14 @@ func TestUtterancesOfARecogniser(t *testing.T) {
 		}
 		_ = r.Start()
 		pcm := bytes.Repeat([]byte{1}, hearing.SampleRate)
-		for range 3 * maxUtterance / hearing.SampleRate {
+		for range 3 * hearing.LongestUtterance / hearing.SampleRate {
 			if err := r.Write(make([]int16, len(pcm))); err != nil {
 				t.Fatal(err)
 			}
 		}
 		kept := r.(*recognizer).pcm
 		kept[0] = 7
-		if len(kept) != maxUtterance || r.Partial() != "" {
+		if len(kept) != hearing.LongestUtterance || r.Partial() != "" {
 			t.Errorf("%d samples are kept", len(kept))
 		}
 		if _, err := r.Finish(); err != nil || kept[0] != 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
@@ -14,7 +15,6 @@ import (
 // Audio durations for turn taking, in samples at listenRate.
 const (
 	keptSamples   = 30 * listenRate     // how far back a commit without an onset can reach
-	maxUtterance  = 2 * 60 * listenRate // limit of an automatic turn
 	minCommit     = listenRate / 10     // minimum of the public API: 100 ms
 	manualPadding = listenRate * 3 / 10 // before an onset in a manual turn
 	manualOnset   = float32(0.5)        // speech probability that opens a manual turn
@@ -93,7 +93,7 @@ func (c *call) onWindow(w window) {
 		c.hearAt(machine.Onset, t.base+edge.Pos)
 	case ok && edge.Kind == vad.SpeechEnd:
 		c.hearAt(machine.Pause, t.base+edge.Pos)
-	case t.open != nil && t.pos-t.open.start >= maxUtterance:
+	case t.open != nil && t.pos-t.open.start >= hearing.LongestUtterance:
 		c.hearAt(machine.TooLong, t.pos)
 	default:
 		c.hearAt(machine.Heard, t.pos)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
 
@@ -149,7 +150,7 @@ func (w *worker) fail(stream uint32, err error) {
 
 // hear adds audio to an utterance, and reports the words so far if they are due.
 func (w *worker) hear(stream uint32, u *utterance, pcm []int16) error {
-	u.append(pcm)
+	u.pcm = audio.AppendWiped(u.pcm, pcm)
 	if len(u.pcm) > longestPiece+cutWindow {
 		length := pieceLength(u.pcm)
 		t, err := w.model.Recognize(u.pcm[:length], u.names)
@@ -204,17 +205,6 @@ func (w *worker) drop(stream uint32) {
 		clear(u.pcm[:cap(u.pcm)])
 		delete(w.utterances, stream)
 	}
-}
-
-// append adds audio without leaving a copy of it behind.
-func (u *utterance) append(pcm []int16) {
-	if n := len(u.pcm) + len(pcm); n > cap(u.pcm) {
-		grown := make([]int16, len(u.pcm), 2*n)
-		copy(grown, u.pcm)
-		clear(u.pcm)
-		u.pcm = grown
-	}
-	u.pcm = append(u.pcm, pcm...)
 }
 
 // shorten drops the beginning of the audio.
