@@ -89,6 +89,8 @@ type catalogue struct {
 		Class models.Class `json:"class"`
 	} `json:"machine"`
 	Language string      `json:"language"`
+	Hearing  string      `json:"hearing"` // what recognises now
+	Voice    string      `json:"voice"`   // what speaks now
 	Engine   listedModel `json:"engine"`
 	// Models lists the manifest's models, then other installed ones.
 	Models []listedModel `json:"models"`
@@ -173,6 +175,7 @@ func listModels(s *models.Store, language string) (catalogue, error) {
 	if p, err := release.Package(); err == nil {
 		c.Engine.Bytes, c.Engine.Installable = p.Size, true
 	}
+	c.Hearing, c.Voice = findSpeech().inUse()
 	recommended := s.Manifest.Recommend(language, c.Machine.Class)
 	for _, e := range s.Manifest.Models {
 		c.Models = append(c.Models, listedModel{
@@ -224,6 +227,7 @@ func (c catalogue) print(out io.Writer) error {
 			fmt.Fprintf(out, "%s: download %s yourself, then `agentvoice-daemon models import FILE`\n", m.Name, m.Archive)
 		}
 	}
+	fmt.Fprintf(out, "In use: %s recognises, %s speaks.\n", c.Hearing, c.Voice)
 	fmt.Fprintf(out, "Machine class %s: %d cores, %s of memory.\n", c.Machine.Class, c.Machine.Cores, models.FormatSize(int64(c.Machine.Memory)))
 	if !slices.ContainsFunc(c.Models, func(m listedModel) bool { return m.Recommended }) {
 		fmt.Fprintf(out, "No model is recommended for %s on this machine; you can install any by name.\n", c.Language)

@@ -161,6 +161,18 @@ func (p *speechProcesses) engine(models []engine.Model) (*engine.Engine, error) 
 	return engine.NewProcess(engine.Config{Command: engineCommand, Options: o}).Engine(models...), nil
 }
 
+// inUse returns the names of what recognises and of what speaks by default.
+func (l localSpeech) inUse() (hearing, voice string) {
+	hearing, voice = "PocketSphinx", "Flite"
+	if l.hearing != nil {
+		hearing = l.hearing.Name()
+	}
+	if l.voice != nil && l.slow == 0 {
+		voice = l.voice.Name()
+	}
+	return hearing, voice
+}
+
 // recognizers uses the installed models, with PocketSphinx as the fallback.
 func (l localSpeech) recognizers(report func(error)) hearing.Factory {
 	sphinx := hearing.PocketSphinx(hearing.PocketSphinxConfig{})
