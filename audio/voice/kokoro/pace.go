@@ -17,6 +17,8 @@ const (
 	overhead = 12
 	// margin is the part of the audio ahead that computing may use up.
 	margin = 0.75
+	// soon is when a listener who hears nothing should hear the next piece.
+	soon = 600 * time.Millisecond
 )
 
 // start sets the expected time a symbol.
@@ -33,8 +35,10 @@ func (p *pace) learn(symbols int, took time.Duration) {
 	p.perSymbol.Store((3*p.perSymbol.Load() + int64(took)/int64(symbols+overhead)) / 4)
 }
 
-// limit returns the length of a piece that is computed while the audio ahead is played.
+// limit returns the length of a piece that is computed while the audio ahead is played, or
+// soon, if that is longer.
 func (p *pace) limit(ahead time.Duration) int {
-	n := int(margin*float64(ahead)/float64(p.perSymbol.Load())) - overhead
-	return max(firstPiece, min(n, longestPiece))
+	within := func(d time.Duration) int { return int(float64(d)/float64(p.perSymbol.Load())) - overhead }
+	first := min(max(within(soon), leastFirst), mostFirst)
+	return min(max(within(time.Duration(margin*float64(ahead))), first), longestPiece)
 }

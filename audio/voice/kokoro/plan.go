@@ -11,7 +11,8 @@ import (
 const (
 	maxSymbols    = 510 // the model's limit
 	longestPiece  = 100 // longer ones take more memory, and say less exactly what was heard
-	firstPiece    = 34
+	mostFirst     = 34  // two or three more words cost a quick machine little, and sound better
+	leastFirst    = 16
 	shortestPiece = 14 // a shorter one sounds clipped, and costs as much as this
 )
 
@@ -182,7 +183,7 @@ func best(found []boundary, limit int) int {
 		}
 		for i := len(found) - 1; i >= 0; i-- {
 			b := found[i]
-			if b.quality >= q && b.symbols >= max(least, shortestPiece) && b.symbols <= limit && end.symbols-b.symbols >= shortestPiece {
+			if b.quality >= q && b.symbols >= max(least, min(shortestPiece, limit*2/3)) && b.symbols <= limit && end.symbols-b.symbols >= shortestPiece {
 				return b.tokens
 			}
 		}

@@ -62,7 +62,7 @@ func TestPiecesEndAtNaturalPlaces(t *testing.T) {
 		{"It renames the helper and fixes every caller, which makes the tests in the other package pass; nothing else changes. Shall I commit?", "It renames the helper |and fixes every caller, |which makes the tests in the other package pass; |nothing else changes. |Shall I commit? "},
 	} {
 		var got []string
-		for _, p := range piecesOf(tt.text, tokensOf(tt.text), firstPiece, later) {
+		for _, p := range piecesOf(tt.text, tokensOf(tt.text), mostFirst, later) {
 			got = append(got, tt.text[p.start:p.end])
 		}
 		if text := strings.Join(got, "|"); strings.TrimRight(text, " ") != strings.TrimRight(tt.want, " ") {
@@ -71,10 +71,28 @@ func TestPiecesEndAtNaturalPlaces(t *testing.T) {
 	}
 }
 
+// TestAShortFirstPiece: it ends between phrases where it can, and after a word otherwise.
+func TestAShortFirstPiece(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"Done.", "Done."},
+		{"All tests pass.", "All tests pass."},
+		{"You are on the branch main.", "You are on |the branch main."},
+		{"One test fails, TestLastField.", "One test fails, |TestLastField."},
+		{"One change is not committed: fields_test.go.", "One change |is not committed: fields_test.go."},
+		{"I moved the parser into its own package.", "I moved the |parser into its own package."},
+		{"Internationalization is not supported yet.", "Internationalization |is not supported yet."},
+	} {
+		pieces := piecesOf(tt.text, tokensOf(tt.text), leastFirst, 32)
+		if got := tt.text[:pieces[0].end] + "|" + tt.text[pieces[0].end:]; strings.TrimRight(got, "|") != tt.want {
+			t.Errorf("pieces are %q, want %q", got, tt.want)
+		}
+	}
+}
+
 func TestPieceKnowsItsPause(t *testing.T) {
 	text := "I moved the parser into its own package, as you said.\n\nDone?"
 	var got []string
-	for _, p := range piecesOf(text, tokensOf(text), firstPiece, later) {
+	for _, p := range piecesOf(text, tokensOf(text), mostFirst, later) {
 		got = append(got, p.mark)
 	}
 	if want := []string{"", "\n", "?"}; strings.Join(got, "|") != strings.Join(want, "|") {
@@ -142,7 +160,7 @@ func TestHalvesKeepAllTokens(t *testing.T) {
 func TestPaceFollowsTheMachine(t *testing.T) {
 	var p pace
 	p.start(2)
-	if n := p.limit(0); n != firstPiece {
+	if n := p.limit(0); n < leastFirst || n >= mostFirst {
 		t.Errorf("a piece of %d without audio ahead", n)
 	}
 	if n := p.limit(time.Minute); n != longestPiece {
@@ -154,5 +172,14 @@ func TestPaceFollowsTheMachine(t *testing.T) {
 	}
 	if n := p.limit(5 * time.Second); n >= before {
 		t.Errorf("a piece of %d on a slow machine, %d before", n, before)
+	}
+	if n := p.limit(0); n != leastFirst {
+		t.Errorf("a first piece of %d on a slow machine", n)
+	}
+	for range 20 {
+		p.learn(100, 500*time.Millisecond)
+	}
+	if n := p.limit(0); n != mostFirst {
+		t.Errorf("a first piece of %d on a quick machine", n)
 	}
 }
