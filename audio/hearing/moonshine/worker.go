@@ -21,6 +21,11 @@ const (
 	partialEvery = 300 * time.Millisecond
 )
 
+// silence is added to an utterance, because a pause is decoded before it is long enough for
+// the model, which then mishears the last word: of 48 short answers 20 words of 94, with the
+// silence 11.
+var silence = make([]int16, SampleRate/2)
+
 // LoadWorker is an engine.Loader of kind moonshine-onnx.
 func LoadWorker(models []engine.Model, o engine.Options, to *engine.Link) (engine.Worker, error) {
 	dir := models[0]
@@ -112,7 +117,10 @@ func (w *worker) Work(f engine.Frame) {
 // final returns what is recognised of an utterance, and settles it.
 func (w *worker) final(u *utterance) (*engine.Final, error) {
 	if u.settled == nil {
+		spoken := len(u.pcm)
+		u.pcm = audio.AppendWiped(u.pcm, silence)
 		t, err := w.model.Recognize(u.pcm, u.names)
+		u.pcm = u.pcm[:spoken]
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
 	say(w, 7, "", r.pcm)
 	all := replies()
 	final := all[len(all)-1]
-	want, err := w.model.Recognize(r.pcm, w.names)
+	want, err := w.model.Recognize(slices.Concat(r.pcm, silence), w.names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestWorkerSettles(t *testing.T) {
 	w.Work(engine.Frame{Kind: engine.Resume, Stream: 1})
 	audio(r.pcm[half:])
 	whole := settle()
-	want, err := w.model.Recognize(r.pcm, w.names)
+	want, err := w.model.Recognize(slices.Concat(r.pcm, silence), w.names)
 	if err != nil {
 		t.Fatal(err)
 	}
