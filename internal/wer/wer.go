@@ -2,13 +2,15 @@
 package wer
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
 
 // Compute counts the errors of hyp, substituted, missing and added words, and
 // the words of ref: errors/words is the word error rate. Case and punctuation
-// do not count; an apostrophe within a word does ("don't" is one word).
+// do not count, nor whether a number below 100 is written in digits; an apostrophe within
+// a word does ("don't" is one word).
 func Compute(ref, hyp string) (errors, words int) {
 	r, h := split(ref), split(hyp)
 	// The Levenshtein distance in words, a row of the table at a time: row[j]
@@ -38,9 +40,29 @@ func split(text string) []string {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
 	}) {
 		word = strings.Trim(strings.ReplaceAll(word, "’", "'"), "'")
-		if word != "" {
+		if n, err := strconv.Atoi(word); err == nil && n < 100 && word == strconv.Itoa(n) {
+			words = append(words, spelled(n)...)
+		} else if word != "" {
 			words = append(words, word)
 		}
 	}
 	return words
+}
+
+var (
+	units = strings.Fields(`zero one two three four five six seven eight nine ten eleven twelve thirteen
+		fourteen fifteen sixteen seventeen eighteen nineteen`)
+	tens = strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety")
+)
+
+// spelled returns the words of a number below 100.
+func spelled(n int) []string {
+	switch {
+	case n < 20:
+		return units[n : n+1]
+	case n%10 == 0:
+		return tens[n/10-2 : n/10-1]
+	default:
+		return []string{tens[n/10-2], units[n%10]}
+	}
 }

@@ -18,6 +18,8 @@ func TestCompute(t *testing.T) {
 		{"nothing heard", "a b c", "", 3, 3},
 		{"nothing said", "", "a b", 2, 0},
 		{"nothing at all", " ", "...", 0, 0},
+		{"digits", "port eighty eighty, ten lines, twenty-one", "port 80 80, 10 lines, 21", 0, 7},
+		{"other digits", "line 007 of 100", "line seven of one hundred", 3, 4},
 		{"other scripts", "Ärger naïve 12", "ärger naïve 12", 0, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

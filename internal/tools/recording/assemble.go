@@ -58,7 +58,7 @@ var demo = []struct {
 	{question{file: goForward}, 5 * time.Second},
 	{question{"bm_george", "branch", "Which branch are we on?"}, 6 * time.Second},
 	{question{"bf_emma", "change", "What did I change?"}, 7 * time.Second},
-	{question{"am_michael", "split-fields", "Where is the function split fields?"}, 15 * time.Second},
+	{question{"am_michael", "split-fields", "Where is the function splitFields?"}, 15 * time.Second},
 	{question{"am_puck", "failing", "Which tests are failing?"}, 11 * time.Second},
 	{question{"am_puck", "yes", "Yes, please."}, 13 * time.Second},
 	{question{"bm_george", "repeat", "Repeat that."}, 9 * time.Second},
