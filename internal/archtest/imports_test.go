@@ -107,8 +107,8 @@ var rules = []rule{
 		"it loads models for whoever computes with them, and knows none of them",
 	},
 	{
-		[]string{"audio/hearing/moonshine"}, []string{"audio/engine", "audio/engine/onnx"},
-		"it computes with tensors only; the process around it owns the protocol",
+		[]string{"audio/hearing/moonshine"}, []string{"audio", "audio/engine", "audio/engine/onnx"},
+		"it computes words from audio in the child process, and knows nothing of the server that asks",
 	},
 	{
 		[]string{"audio/vad"}, []string{"audio", "audio/engine/onnx"},
@@ -119,8 +119,8 @@ var rules = []rule{
 		"how a word sounds depends only on the word lists, whatever voice speaks it",
 	},
 	{
-		[]string{"audio/voice/kokoro"}, []string{"audio/engine/onnx", "audio/voice/pronounce"},
-		"the voice computes audio from text; it knows neither the process that runs it nor the server that asks for it",
+		[]string{"audio/voice/kokoro"}, []string{"audio/engine", "audio/engine/onnx", "audio/voice/pronounce"},
+		"it computes audio from text in the child process, and knows nothing of the server that asks",
 	},
 	{
 		[]string{"audio/*"}, []string{"audio"},
