@@ -76,6 +76,7 @@ var kinds = map[string]kind{
 	"vits":                 {Speech, []string{"model", "tokens"}, []string{"data", "lexicon"}, ""},
 	"kokoro":               {Speech, []string{"model", "voices", "tokens", "data"}, []string{"lexicon"}, ""},
 	"moonshine-onnx":       {Finals, []string{"encoder", "decoder", "tokenizer"}, nil, ONNXRuntime},
+	"kokoro-onnx":          {Speech, []string{"model", "vocabulary", "speakers", "pronunciations"}, nil, ONNXRuntime},
 	"smart-turn":           {TurnEnd, []string{"model"}, nil, ONNXRuntime},
 	"supertonic":           {Speech, []string{"duration_predictor", "text_encoder", "vector_estimator", "vocoder", "tts", "unicode_indexer", "voice_style"}, nil, ""},
 }
