@@ -160,13 +160,14 @@ func (e *Engine) Release() {
 // Load starts the child and loads the models, if necessary, and waits for them. During the
 // backoff after failures it fails immediately. The caller is a user.
 func (e *Engine) Load() error {
-	_, err := e.running()
+	_, err := e.running(nil)
 	return err
 }
 
-// Open opens a stream. It waits for the models like Load.
-func (e *Engine) Open() (*Stream, error) {
-	c, err := e.running()
+// Open opens a stream. It waits for the models like Load. A nil done never fires; a done one
+// is ErrCancelled, and the models go on loading.
+func (e *Engine) Open(done <-chan struct{}) (*Stream, error) {
+	c, err := e.running(done)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (e *Engine) Open() (*Stream, error) {
 }
 
 // running returns a child with loaded models.
-func (e *Engine) running() (*child, error) {
+func (e *Engine) running(done <-chan struct{}) (*child, error) {
 	l, err := e.load()
 	if err != nil {
 		return nil, err
@@ -183,6 +184,8 @@ func (e *Engine) running() (*child, error) {
 	case <-l.done:
 	case <-l.child.dead:
 		l.finish(l.child.err)
+	case <-done:
+		return nil, ErrCancelled
 	}
 	if l.err != nil {
 		e.failed(l)

@@ -273,7 +273,7 @@ func TestHangingChild(t *testing.T) {
 	e := newEngine(t, model(t, tonemodel.CTC))
 	e.Acquire()
 	defer e.Release()
-	s, err := e.Open()
+	s, err := e.Open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

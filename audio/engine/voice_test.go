@@ -164,6 +164,29 @@ func TestLateVoiceIsReplaced(t *testing.T) {
 	}
 }
 
+// While a voice is loading, the fallback speaks, which is no failure.
+func TestVoiceThatIsLoading(t *testing.T) {
+	e := newEngine(t, voiceModel(t))
+	other := &otherVoice{}
+	s, reported := newVoice(t, e, other)
+	if err := stop(e.Child()); err != nil {
+		t.Fatal(err)
+	}
+	speak(t, s, "One.")
+	if !slices.Equal(other.said, []string{"One."}) || len(*reported) > 0 {
+		t.Errorf("the fallback said %q; reported %v", other.said, *reported)
+	}
+	if err := resume(e.Child()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if speak(t, s, "Two."); len(other.said) != 1 || len(*reported) > 0 {
+		t.Errorf("the fallback said %q; reported %v", other.said, *reported)
+	}
+}
+
 // A voice that cannot be loaded is replaced, and the reason is reported.
 func TestDamagedVoiceIsReplaced(t *testing.T) {
 	m := voiceModel(t)

@@ -41,7 +41,7 @@ func (r *computed) Start() error {
 		return ErrClosed
 	}
 	r.drop()
-	s, err := r.engine.Open()
+	s, err := r.engine.Open(nil)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (t *turnEnd) Complete(done <-chan struct{}, pcm []int16) (float64, error) {
 }
 
 func (t *turnEnd) complete(done <-chan struct{}, pcm []int16) (float64, error) {
-	s, err := t.engine.Open()
+	s, err := t.engine.Open(done)
 	if err != nil {
 		return 0, err
 	}

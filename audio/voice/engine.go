@@ -17,7 +17,8 @@ import (
 // Engine returns a factory of synthesizers that share an engine with one model. If the
 // engine has died or does not start, the fallback speaks instead and report gets the error;
 // sentences already emitted are not repeated. The fallback also speaks where one of its
-// voices is asked for. The child loads its model in the background.
+// voices is asked for. A fallback of nil is none: then failures are returned, and a late engine
+// is waited for. The child loads its model in the background.
 func Engine(e *engine.Engine, fallback Factory, report func(error)) Factory {
 	return func() (Synthesizer, error) {
 		e.Acquire()
@@ -42,6 +43,12 @@ type synthesizer struct {
 // patience is how long a listener waits in silence before the engine counts as too slow, for
 // example beside other programs that compute.
 const patience = 2 * time.Second
+
+// errAlone says that there is no fallback.
+var errAlone = errors.New("there is no other voice")
+
+// errLoading says that the model is not loaded yet.
+var errLoading = errors.New("the voice is still loading")
 
 var errLate = errors.New("the voice is slower than it speaks; close other programs, or set agentvoice.voice.engine to fast")
 
@@ -69,6 +76,9 @@ func (s *synthesizer) own() []string {
 
 // other returns the fallback.
 func (s *synthesizer) other() (Synthesizer, error) {
+	if s.second == nil && s.fallback == nil {
+		return nil, errAlone
+	}
 	if s.second == nil {
 		second, err := s.fallback()
 		if err != nil {
@@ -137,14 +147,16 @@ func (u *speech) say(ctx context.Context, i int) error {
 	u.emitted = 0
 	var err error
 	for n := 0; n < 2 && !u.late; n++ {
-		if err = u.ask(i); err == nil {
-			_ = u.ask(i + 1) // a failure shows when that sentence is due
+		if err = u.ask(ctx, i); err == nil {
+			_ = u.ask(ctx, i+1) // a failure shows when that sentence is due
 			err = u.drain(ctx, u.asked[i])
 		}
 		var theirs listenerError
 		switch {
 		case err == nil:
 			return nil
+		case errors.Is(err, errLoading): // the fallback speaks until the model is there
+			return u.sayOtherwise(ctx, "", u.sentences[i], u.emit)
 		case errors.As(err, &theirs):
 			u.heard = time.Time{} // what was to be heard is dropped
 			return theirs.error
@@ -154,14 +166,18 @@ func (u *speech) say(ctx context.Context, i int) error {
 			u.asked[i] = nil
 		}
 	}
+	if err != nil && u.fallback == nil {
+		return err
+	}
 	if err != nil {
 		u.report(err)
 	}
 	return u.sayOtherwise(ctx, "", u.sentences[i], u.emit)
 }
 
-// ask requests a sentence from the child, unless already requested.
-func (u *speech) ask(i int) error {
+// ask requests a sentence from the child, unless already requested. It waits for the model
+// while the listener has patience.
+func (u *speech) ask(ctx context.Context, i int) error {
 	if i >= len(u.asked) || u.asked[i] != nil {
 		return nil
 	}
@@ -171,7 +187,14 @@ func (u *speech) ask(i int) error {
 	if err != nil {
 		return err
 	}
-	if u.asked[i], err = u.engine.Open(); err != nil {
+	inTime, stop := u.inTime(ctx)
+	defer stop()
+	switch u.asked[i], err = u.engine.Open(inTime.Done()); {
+	case errors.Is(err, engine.ErrCancelled) && ctx.Err() != nil:
+		return listenerError{ctx.Err()}
+	case errors.Is(err, engine.ErrCancelled):
+		return errLoading
+	case err != nil:
 		return err
 	}
 	return u.asked[i].Send(engine.Text, payload)
@@ -212,7 +235,7 @@ func (u *speech) next(ctx context.Context, from *engine.Stream) (engine.Reply, e
 	if u.late {
 		return u.await(ctx, ctx, from)
 	}
-	inTime, stop := context.WithDeadline(ctx, later(u.heard, time.Now()).Add(patience))
+	inTime, stop := u.inTime(ctx)
 	defer stop()
 	r, err := u.await(ctx, inTime, from)
 	if !errors.Is(err, errLate) {
@@ -224,6 +247,15 @@ func (u *speech) next(ctx context.Context, from *engine.Stream) (engine.Reply, e
 	}
 	u.report(err)
 	return u.await(ctx, ctx, from)
+}
+
+// inTime returns a context that is done when a listener who hears nothing more loses patience,
+// if another voice could speak.
+func (u *speech) inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	if u.fallback == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, later(u.heard, time.Now()).Add(patience))
 }
 
 // await waits for a reply until the context waiting is done.

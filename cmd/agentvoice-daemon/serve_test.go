@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "engine" { // the speech process of a test's daemon
+		main()
+		return
+	}
 	testscript.Main(unrecorded{m}, map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck})
 }
 
@@ -35,13 +40,33 @@ func (u unrecorded) Run() int {
 	dir, err := os.MkdirTemp("", "record")
 	if err == nil {
 		defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-		err = errors.Join(os.Setenv(assets.RecordEnv, dir), os.Setenv(assets.WatchEnv, filepath.Join(dir, "watch")))
+		err = errors.Join(os.Setenv(assets.RecordEnv, dir), os.Setenv(assets.WatchEnv, filepath.Join(dir, "watch")), slowMachine(dir))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return u.m.Run()
+}
+
+// slowMachine makes the tests' daemons speak with Flite, because Kokoro was too slow for this
+// machine: beside other tests it is. Scripts decide for themselves.
+func slowMachine(cache string) error {
+	silero, err := assets.Silero()
+	if err != nil {
+		return err
+	}
+	voice, err := assets.Voice()
+	if err != nil {
+		return nil //nolint:nilerr // Flite speaks anyhow
+	}
+	speed, err := json.Marshal(voiceSpeed{filepath.Base(voice), runtime.NumCPU(), time.Minute.Milliseconds()})
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(cache, "agentvoice")
+	return errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "voice-speed.json"), speed, 0o600),
+		os.Setenv("XDG_CACHE_HOME", cache), os.Setenv(assets.Env, filepath.Dir(silero)))
 }
 
 // stuck is a command that ignores the stop signal.

@@ -5,6 +5,7 @@ package kokoro
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	testworker "github.com/agentvoice/agentvoice-daemon/internal/testutil/worker"
@@ -21,6 +22,7 @@ func TestWorkerUsesTheTimeAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		w.(*worker).model.pace.perSymbol.Store(int64(20 * time.Millisecond)) // however busy this machine is
 		w.Work(engine.Frame{Kind: engine.Text, Stream: 1, Payload: payload})
 		all := replies()
 		if len(all) < 2 || !all[len(all)-1].Done {
