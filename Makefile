@@ -193,7 +193,7 @@ test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum $(RACE
 
 .PHONY: vsix
 vsix: deps extension/node_modules/.package-lock.json ## package the extension with the daemon for this platform, in out/vsix, and test the package
-	@scripts/setup.sh --vsix
+	@scripts/setup.sh --vsix --engine
 	@go build -trimpath -ldflags "-s -w $(LDFLAGS)" -o $(OUT)/vsix/daemon/agentvoice-daemon$(shell go env GOEXE) ./cmd/agentvoice-daemon
 	@scripts/vsix.sh
 

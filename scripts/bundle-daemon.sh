@@ -11,9 +11,11 @@
 #                       are used only if the machine has none. That of JACK is a
 #                       stub that reports that there is no server
 #   licenses/           licences of the libraries and models
-#   assets/             the voice detector, the recogniser (moonshine-tiny-en/) and
-#                       their runtime, and the model of the recogniser of last
-#                       resort (pocketsphinx/); a configuration for ALSA
+#   assets/             the voice detector, the recogniser (moonshine-tiny-en/), the
+#                       voice (kokoro-82m-int8/) and their runtime; the engine for
+#                       other models (sherpa-onnx) with its own; the model of the
+#                       recogniser of last resort (pocketsphinx/); a configuration
+#                       for ALSA
 #
 # On macOS and Windows otool and dumpbin find the libraries; see below.
 set -euo pipefail
@@ -124,6 +126,10 @@ assets=$("$here/setup.sh" --where)
 cp "$assets"/{silero_vad_v6.onnx,*onnxruntime*1.32.0*} "$folder/assets/"
 for model in moonshine-tiny-en kokoro-82m-int8; do
   [[ ! -f $assets/$model/model.json ]] || cp -r "$assets/$model" "$folder/assets/"
+done
+# The engine for models that users install, with its own runtime.
+for library in "$assets"/*sherpa-onnx-c-api.* "$assets"/*onnxruntime.{so,dylib,dll}; do
+  [[ ! -f $library ]] || cp "$library" "$folder/assets/"
 done
 
 # The stock English model of PocketSphinx, from the system's package.

@@ -43,7 +43,7 @@ runtime_for() {
     Linux-aarch64) echo "libonnxruntime.so.1.32.0 pypi onnxruntime==1.32.0 onnxruntime/capi/libonnxruntime.so.1.32.0 49852228a93995158b2a813d4df487d47a1b76b0eaa894507ef49e91b6d7954a manylinux_2_28_aarch64" ;;
     Darwin-arm64) echo "libonnxruntime.1.32.0.dylib pypi onnxruntime==1.32.0 onnxruntime/capi/libonnxruntime.1.32.0.dylib fa585fabbea65b823b9a8f7e27d46aee3989d1be7e36b528203d3a1fd613aae7 macosx_14_0_arm64" ;;
     # There is no 1.32 for these; 1.28.2 has the API that the binding needs.
-    Darwin-x86_64) echo "libonnxruntime.1.32.0.dylib npm sherpa-onnx-darwin-x64@1.13.8 package/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70" ;;
+    Darwin-x86_64) echo "libonnxruntime.1.32.0.dylib pypi sherpa-onnx-core==2.0.1 sherpa_onnx/lib/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70 macosx_10_15_x86_64" ;;
     Windows-x86_64) echo "onnxruntime-1.32.0.dll pypi onnxruntime==1.32.0 onnxruntime/capi/onnxruntime.dll e9feebaed867b76f741c14ae64e056a3da64a153a61994f1fb48eadc7f9b3ba8 win_amd64" ;;
     *) return 1 ;;
   esac
@@ -100,18 +100,18 @@ END
 # The speech engine for other models that the user installs, with the runtime that it is built
 # for. Its version is the one that audio/engine/sherpa requires.
 engine_for() {
-  local v=1.13.8
+  local from='pypi sherpa-onnx-core==2.0.1 sherpa_onnx/lib'
   case $1 in
-    Linux-x86_64) echo "libsherpa-onnx-c-api.so npm sherpa-onnx-linux-x64@$v package/libsherpa-onnx-c-api.so b1019f8c9583e3e576c2ba6032b580677fcf6e2230c241a8b423c65aceded021
-libonnxruntime.so npm sherpa-onnx-linux-x64@$v package/libonnxruntime.so 4b3607aebd1784b26b6f9b20e4bd974c7ab8287043e4d095cb7d2cb40b5e566e" ;;
-    Linux-aarch64) echo "libsherpa-onnx-c-api.so npm sherpa-onnx-linux-arm64@$v package/libsherpa-onnx-c-api.so d1b41ded09e00017b37375584792cf697dad8bf35ccd787706acdbc4c7afc912
-libonnxruntime.so npm sherpa-onnx-linux-arm64@$v package/libonnxruntime.so cfc800d4438f15e8d9017521326776ca7117d8783cb847ccccc2fc61ac4d540f" ;;
-    Darwin-arm64) echo "libsherpa-onnx-c-api.dylib npm sherpa-onnx-darwin-arm64@$v package/libsherpa-onnx-c-api.dylib 6baf16572b925c6d4722a3ffdb7d34c3de6477ba6e587baf8c4573cc3f889ca1
-libonnxruntime.dylib npm sherpa-onnx-darwin-arm64@$v package/libonnxruntime.dylib b0613d0ae53199a83b05fa48e169211498e9d40d54beaa372068ebe5ec5b0929" ;;
-    Darwin-x86_64) echo "libsherpa-onnx-c-api.dylib npm sherpa-onnx-darwin-x64@$v package/libsherpa-onnx-c-api.dylib 7e9a3df88aed001c9dba2f2bdeceac6045613b6c573bd0223e92b898a04bf283
-libonnxruntime.dylib npm sherpa-onnx-darwin-x64@$v package/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70" ;;
-    Windows-x86_64) echo "sherpa-onnx-c-api.dll npm sherpa-onnx-win-x64@$v package/sherpa-onnx-c-api.dll b0801cd8eeead83213c60b92cc004de6f3ac4cd4a9ac7c388c16b97c590f1e99
-onnxruntime.dll npm sherpa-onnx-win-x64@$v package/onnxruntime.dll 7f66f939a881baf4f46a2216496798edf4a1429878b646d12674aa62f27d8a25" ;;
+    Linux-x86_64) echo "libsherpa-onnx-c-api.so $from/libsherpa-onnx-c-api.so 250bf877faccc35d311041f7da84ad652772857be935eaa789f4c621a1d56e3e manylinux2014_x86_64
+libonnxruntime.so $from/libonnxruntime.so 4b3607aebd1784b26b6f9b20e4bd974c7ab8287043e4d095cb7d2cb40b5e566e manylinux2014_x86_64" ;;
+    Linux-aarch64) echo "libsherpa-onnx-c-api.so $from/libsherpa-onnx-c-api.so 0ff5424726570888040e9e4ba2de7b145d77e298a61bb9db9f5d793af4f6f7ad manylinux2014_aarch64
+libonnxruntime.so $from/libonnxruntime.so cfc800d4438f15e8d9017521326776ca7117d8783cb847ccccc2fc61ac4d540f manylinux2014_aarch64" ;;
+    Darwin-arm64) echo "libsherpa-onnx-c-api.dylib $from/libsherpa-onnx-c-api.dylib 97d6d1d646549896b2cc596a7be8f7ff7e766da5f0828d55f7b098857d497bc6 macosx_11_0_arm64
+libonnxruntime.dylib $from/libonnxruntime.dylib b0613d0ae53199a83b05fa48e169211498e9d40d54beaa372068ebe5ec5b0929 macosx_11_0_arm64" ;;
+    Darwin-x86_64) echo "libsherpa-onnx-c-api.dylib $from/libsherpa-onnx-c-api.dylib 66875970f5e899b82bbd68d171976c4a2efa3c6baa91db4e598c0381069cab34 macosx_10_15_x86_64
+libonnxruntime.dylib $from/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70 macosx_10_15_x86_64" ;;
+    Windows-x86_64) echo "sherpa-onnx-c-api.dll $from/sherpa-onnx-c-api.dll 5dd36dbd3572846b72c4a40a4017c5a770160ee8e00da5053bebc8b2632501e8 win_amd64
+onnxruntime.dll $from/onnxruntime.dll 7f66f939a881baf4f46a2216496798edf4a1429878b646d12674aa62f27d8a25 win_amd64" ;;
     *) return 1 ;;
   esac
 }
@@ -367,7 +367,6 @@ while [[ -n $missing ]]; do
   read -r file _ package _ <<<"$missing"
   lines=$(grep -F " $package " <<<"$missing")
   missing=$(grep -vF " $package " <<<"$missing" || true)
-  case $file in *sherpa-onnx*) say "the speech engine sherpa-onnx is under Apache-2.0 and holds eSpeak NG, which is under GPL-3.0-or-later" ;; esac
   if ! fetch "$lines"; then
     case $file in
       moonshine-*) say "speech is recognised by PocketSphinx until this succeeds" ;;

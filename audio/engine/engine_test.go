@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -85,13 +84,7 @@ func model(t testing.TB, write func(dir string) error) engine.Model {
 
 func voiceModel(t testing.TB) engine.Model {
 	t.Helper()
-	return model(t, func(dir string) error {
-		found, err := filepath.Glob("/usr/lib/*/espeak-ng-data")
-		if err != nil || len(found) == 0 {
-			return errors.New("espeak-ng-data is missing; install espeak-ng with `make deps-test`")
-		}
-		return tonemodel.Voice(dir, found[0])
-	})
+	return model(t, tonemodel.Voice)
 }
 
 // newEngine returns an engine in a process of its own.

@@ -47,6 +47,12 @@ type Model struct {
 // It supports hot words only with it.
 const BPEVocab = "bpe_vocab"
 
+// ESpeakData is the part of voices that eSpeak NG pronounces, such as those of Piper.
+const ESpeakData = "data"
+
+// ErrESpeak says why such a voice cannot be used.
+var ErrESpeak = errors.New("eSpeak NG pronounces this voice, and sherpa-onnx does not contain it any more; use the voice that comes with agentvoice, or one with a lexicon")
+
 // Computer is what computes models of a kind.
 type Computer string
 
@@ -73,8 +79,7 @@ var kinds = map[string]kind{
 	"nemo-ctc":             {Finals, []string{"model", "tokens"}, nil, ""},
 	"whisper":              {Finals, []string{"encoder", "decoder", "tokens"}, nil, ""},
 	"moonshine":            {Finals, []string{"encoder", "merged_decoder", "tokens"}, nil, ""},
-	"vits":                 {Speech, []string{"model", "tokens"}, []string{"data", "lexicon"}, ""},
-	"kokoro":               {Speech, []string{"model", "voices", "tokens", "data"}, []string{"lexicon"}, ""},
+	"vits":                 {Speech, []string{"model", "tokens"}, []string{"lexicon"}, ""},
 	"moonshine-onnx":       {Finals, []string{"encoder", "decoder", "tokenizer"}, nil, ONNXRuntime},
 	"kokoro-onnx":          {Speech, []string{"model", "vocabulary", "speakers", "pronunciations"}, nil, ONNXRuntime},
 	"smart-turn":           {TurnEnd, []string{"model"}, nil, ONNXRuntime},
@@ -121,6 +126,9 @@ func ReadModel(dir string) (Model, error) {
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return wrong("%s is not valid: %w", DescriptionFile, err)
+	}
+	if m.Files[ESpeakData] != "" {
+		return Model{}, fmt.Errorf("model %s: %w", filepath.Base(dir), ErrESpeak)
 	}
 	k, known := kinds[m.Kind]
 	if !known {

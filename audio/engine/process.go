@@ -350,7 +350,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 }
 
 // sourceLine matches the beginning of a sherpa-onnx log line.
-var sourceLine = regexp.MustCompile(`^\S+\.(cc|h):\S+?:\d+ `)
+var sourceLine = regexp.MustCompile(`^\S+\.(cc|h):\S+?:\d+ (Failed to create \w+: )?`)
 
 // said returns the most informative line: an exception's text, else the last line of
 // the library's log, else the last line before a crash report.

@@ -28,7 +28,7 @@ func (v *otherVoice) Speak(_ context.Context, _, text string, emit func([]int16,
 func newVoice(t testing.TB, e *engine.Engine, other *otherVoice) (voice.Synthesizer, *[]error) {
 	t.Helper()
 	reported := &[]error{}
-	s, err := voice.Engine(e, other.factory, func(err error) { *reported = append(*reported, err) })()
+	s, err := voice.Engine(e, "", other.factory, func(err error) { *reported = append(*reported, err) })()
 	if err != nil {
 		t.Fatal(err)
 	}

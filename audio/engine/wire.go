@@ -48,6 +48,8 @@ type Sentence struct {
 	Text    string  `json:"text"`
 	Speaker string  `json:"speaker,omitempty"` // "" is the model's first
 	Speed   float64 `json:"speed"`
+	// Language is an ISO 639-1 code, for models that speak several; "" is the model's first.
+	Language string `json:"language,omitempty"`
 	// Follows: it is heard after the sentence that was asked for before it.
 	Follows bool `json:"follows,omitempty"`
 	// AheadMS is how much audio the listener has yet to hear before it, in ms, unless it

@@ -18,19 +18,21 @@ import (
 // engine has died or does not start, the fallback speaks instead and report gets the error;
 // sentences already emitted are not repeated. The fallback also speaks where one of its
 // voices is asked for. A fallback of nil is none: then failures are returned, and a late engine
-// is waited for. The child loads its model in the background.
-func Engine(e *engine.Engine, fallback Factory, report func(error)) Factory {
+// is waited for. A model that speaks several languages speaks the given one, an ISO 639-1 code.
+// The child loads its model in the background.
+func Engine(e *engine.Engine, language string, fallback Factory, report func(error)) Factory {
 	return func() (Synthesizer, error) {
 		e.Acquire()
 		if err := e.Prepare(); err != nil {
 			report(err) // the fallback speaks instead
 		}
-		return &synthesizer{engine: e, rate: 1, fallback: fallback, report: report}, nil
+		return &synthesizer{engine: e, language: language, rate: 1, fallback: fallback, report: report}, nil
 	}
 }
 
 type synthesizer struct {
 	engine   *engine.Engine
+	language string
 	rate     float64
 	closed   bool
 	fallback Factory
@@ -182,7 +184,7 @@ func (u *speech) ask(ctx context.Context, i int) error {
 		return nil
 	}
 	payload, err := json.Marshal(engine.Sentence{
-		Text: u.sentences[i], Speaker: u.speaker, Speed: u.rate, Follows: i > 0, AheadMS: max(time.Until(u.heard), 0).Milliseconds(),
+		Text: u.sentences[i], Speaker: u.speaker, Speed: u.rate, Language: u.language, Follows: i > 0, AheadMS: max(time.Until(u.heard), 0).Milliseconds(),
 	})
 	if err != nil {
 		return err

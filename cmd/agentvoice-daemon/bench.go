@@ -334,7 +334,7 @@ type voiceEngine struct {
 
 // onlyVoice returns a factory for e without a fallback, so that failures are reported.
 func onlyVoice(e *engine.Engine) voice.Factory {
-	return voice.Engine(e, nil, func(error) {})
+	return voice.Engine(e, "", nil, func(error) {})
 }
 
 func benchVoice(ctx context.Context, v voiceEngine, ear hearing.Recognizer, texts []string) (engineFigures, error) {

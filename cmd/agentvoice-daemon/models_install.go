@@ -166,7 +166,7 @@ func newModelsImport() *cobra.Command {
 		Use:   "import FOLDER|ARCHIVE",
 		Short: "Install a model or the engine from local files",
 		Long: `Install a model or the engine from a local folder or archive (.tar.bz2, .tar.gz, .tgz,
-.tar), for example one downloaded on another machine. For a model that is not in the
+.tar, .zip, .whl), for example one downloaded on another machine. For a model that is not in the
 manifest, add a model.json (docs/models.md) or pass --kind, unless its files identify
 its architecture.`,
 		Args: func(cmd *cobra.Command, args []string) error {

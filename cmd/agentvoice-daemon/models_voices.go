@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -37,7 +38,7 @@ func newModelsVoices() *cobra.Command {
 you name speak a sentence.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			l := findSpeech()
-			s, err := l.synthesizers(protocol.VoiceSettings{Engine: protocol.VoiceNatural}, func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) })()
+			s, err := l.synthesizers(live.VoiceChoice{Engine: protocol.VoiceNatural}, func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) })()
 			if err != nil {
 				return err
 			}

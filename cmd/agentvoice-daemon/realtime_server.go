@@ -19,6 +19,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -114,7 +115,7 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	warn := func(what string) func(error) {
 		return func(err error) { log.Warn().Err(err).Msg(what + " failed; using the fallback engine") }
 	}
-	cfg, err := localEngines(log, protocol.VoiceSettings{Engine: protocol.VoiceAuto}, warn("recognition"), warn("voice"), warn("end-of-turn model"))
+	cfg, err := localEngines(log, live.VoiceChoice{Engine: protocol.VoiceAuto}, warn("recognition"), warn("voice"), warn("end-of-turn model"))
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice/kokoro"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -184,11 +185,11 @@ func (l localSpeech) recognizers(report func(error)) hearing.Factory {
 
 // synthesizers uses the natural voice that the settings select, with Flite as the fallback, or
 // Flite alone.
-func (l localSpeech) synthesizers(set protocol.VoiceSettings, report func(error)) voice.Factory {
+func (l localSpeech) synthesizers(set live.VoiceChoice, report func(error)) voice.Factory {
 	if l.voice == nil || set.Engine == protocol.VoiceFast || voice.IsFlite(set.Name) || l.slow > 0 && set.Engine != protocol.VoiceNatural {
 		return voice.Flite()
 	}
-	return voice.Engine(l.voice, voice.Flite(), report)
+	return voice.Engine(l.voice, set.Language, voice.Flite(), report)
 }
 
 // listener returns the acoustic end-of-turn detector, if a model for it is installed.

@@ -195,15 +195,15 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 }
 
 // engines returns the function that creates the embedded server's engines.
-func engines(log zerolog.Logger, reports *live.Reports) func(protocol.VoiceSettings) (localrealtime.Config, error) {
-	return func(set protocol.VoiceSettings) (localrealtime.Config, error) {
+func engines(log zerolog.Logger, reports *live.Reports) func(live.VoiceChoice) (localrealtime.Config, error) {
+	return func(set live.VoiceChoice) (localrealtime.Config, error) {
 		return localEngines(log, set, reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced)
 	}
 }
 
 // localEngines creates the engines of this machine for a voice. The functions are called when a model
 // fails and its fallback takes over.
-func localEngines(log zerolog.Logger, set protocol.VoiceSettings, hearing, voice, turnEnd func(error)) (localrealtime.Config, error) {
+func localEngines(log zerolog.Logger, set live.VoiceChoice, hearing, voice, turnEnd func(error)) (localrealtime.Config, error) {
 	for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
 		if _, err := asset(); err != nil {
 			return localrealtime.Config{}, err

@@ -139,7 +139,7 @@ var rules = []rule{
 		"everything that opens a microphone imports it, so it imports none of that",
 	},
 	{
-		[]string{"internal/models"}, []string{"audio/engine", "internal/assets", "internal/filelock"},
+		[]string{"internal/models"}, []string{"audio/engine", "internal/assets", "internal/filelock", "internal/procgroup"},
 		"models are installed and removed outside conversations, so it knows only their files",
 	},
 	{

@@ -2,12 +2,15 @@ package models
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"compress/bzip2"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,12 +24,19 @@ const (
 	maxFiles = 10_000
 )
 
-// isArchive reports whether unpack supports an archive, by its name.
-func isArchive(name string) bool {
-	return decompressor(name) != nil
+// wheel is the suffix of a package of pip, a zip archive.
+const wheel = ".whl"
+
+// isZip reports whether an archive is a zip archive, by its name.
+func isZip(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == wheel || ext == ".zip"
 }
 
-// decompressor returns nil for a name that is not an archive's.
+// isArchive reports whether unpack supports an archive, by its name.
+func isArchive(name string) bool { return isZip(name) || decompressor(name) != nil }
+
+// decompressor returns nil for a name that is not a tar archive's.
 func decompressor(name string) func(io.Reader) (io.Reader, error) {
 	switch name = strings.ToLower(name); {
 	case strings.HasSuffix(name, ".tar.bz2"), strings.HasSuffix(name, ".tbz2"):
@@ -57,7 +67,15 @@ func unpack(ctx context.Context, archive, dir string, want func(name string) boo
 		return 0, archiveError(archive, errors.Unwrap(err))
 	}
 	defer file.Close()
-	plain, err := decompressor(archive)(file)
+	var all iter.Seq2[entry, error]
+	if isZip(archive) {
+		all, err = zipped(file)
+	} else {
+		var plain io.Reader
+		if plain, err = decompressor(archive)(file); err == nil {
+			all = packed(tar.NewReader(plain))
+		}
+	}
 	if err != nil {
 		return 0, archiveError(archive, err)
 	}
@@ -66,20 +84,71 @@ func unpack(ctx context.Context, archive, dir string, want func(name string) boo
 		return 0, localError{err}
 	}
 	defer func() { _ = root.Close() }()
-	total, err := extract(ctx, tar.NewReader(plain), root, want)
+	total, err := extract(ctx, all, root, want)
 	if err != nil {
 		return total, archiveError(archive, err)
 	}
 	return total, nil
 }
 
-func extract(ctx context.Context, archive *tar.Reader, root *os.Root, want func(string) bool) (int64, error) {
+// entry is a file, a folder or another entry of an archive.
+type entry struct {
+	name string
+	mode fs.FileMode
+	size int64
+	open func() (io.Reader, error)
+}
+
+// packed returns the entries of a tar archive.
+func packed(archive *tar.Reader) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		for {
+			header, err := archive.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			e := entry{open: func() (io.Reader, error) { return archive, nil }}
+			if err == nil {
+				if header.Typeflag == tar.TypeXGlobalHeader {
+					continue
+				}
+				e.name, e.mode, e.size = header.Name, header.FileInfo().Mode(), header.Size
+				if header.Typeflag == tar.TypeLink { // FileInfo takes it for a file
+					e.mode |= fs.ModeIrregular
+				}
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// zipped returns the entries of a zip archive.
+func zipped(file *os.File) (iter.Seq2[entry, error], error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	archive, err := zip.NewReader(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(entry, error) bool) {
+		for _, f := range archive.File {
+			e := entry{f.Name, f.Mode(), int64(min(f.UncompressedSize64, maxBytes+1)), func() (io.Reader, error) { return f.Open() }}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+func extract(ctx context.Context, all iter.Seq2[entry, error], root *os.Root, want func(string) bool) (int64, error) {
 	var total int64
-	for entries := 0; ; entries++ {
-		header, err := archive.Next()
+	entries := 0
+	for e, err := range all {
 		switch {
-		case errors.Is(err, io.EOF):
-			return total, nil
 		case err != nil:
 			return total, err
 		case entries == maxFiles:
@@ -87,30 +156,32 @@ func extract(ctx context.Context, archive *tar.Reader, root *os.Root, want func(
 		case ctx.Err() != nil:
 			return total, ctx.Err()
 		}
-		name := path.Clean(header.Name)
-		if name == "." || header.Typeflag == tar.TypeXGlobalHeader {
+		entries++
+		name := path.Clean(e.name)
+		switch {
+		case name == ".":
 			continue
-		}
-		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return total, fmt.Errorf("%q leads outside of it", header.Name)
-		}
-		switch header.Typeflag {
-		case tar.TypeDir:
+		case !filepath.IsLocal(filepath.FromSlash(name)):
+			return total, fmt.Errorf("%q leads outside of it", e.name)
+		case e.mode.IsDir():
 			continue // created with its files
-		case tar.TypeReg:
-		default:
-			return total, fmt.Errorf("%q is neither a file nor a folder", header.Name)
-		}
-		if !want(name) {
+		case !e.mode.IsRegular():
+			return total, fmt.Errorf("%q is neither a file nor a folder", e.name)
+		case !want(name):
 			continue
 		}
-		if total += header.Size; total > maxBytes {
+		if total += e.size; total > maxBytes {
 			return total, fmt.Errorf("it contains more than %d bytes", int64(maxBytes))
 		}
-		if err := writeEntry(root, filepath.FromSlash(name), io.LimitReader(archive, header.Size)); err != nil {
+		content, err := e.open()
+		if err != nil {
+			return total, err
+		}
+		if err := writeEntry(root, filepath.FromSlash(name), io.LimitReader(content, e.size)); err != nil {
 			return total, err
 		}
 	}
+	return total, nil
 }
 
 func writeEntry(root *os.Root, name string, from io.Reader) error {

@@ -15,9 +15,6 @@ import (
 // EngineName is the name of the engine's library in commands and events.
 const EngineName = "engine"
 
-// archiveName is the file name of the package until its libraries are unpacked.
-const archiveName = "engine.tgz"
-
 // EngineInstalled returns nil if the libraries that the models need are installed, or
 // an error that says what is missing or damaged.
 func (s *Store) EngineInstalled() error {
@@ -58,7 +55,7 @@ func (s *Store) InstallEngine(ctx context.Context) error {
 	if err := os.MkdirAll(stage, 0o755); err != nil {
 		return localError{err}
 	}
-	archive := filepath.Join(stage, archiveName)
+	archive := filepath.Join(stage, p.fileName())
 	need := p.Size - min(max(sizeOf(archive), sizeOf(archive+partSuffix)), p.Size)
 	for _, f := range p.Files {
 		need += f.Size
@@ -66,11 +63,24 @@ func (s *Store) InstallEngine(ctx context.Context) error {
 	if err := needSpace(stage, need); err != nil {
 		return err
 	}
-	d := s.downloader(EngineName, p.Size, new(int64))
-	if err := d.fetch(ctx, File{path.Base(p.URLs[0]), p.Size, p.SHA256}, s.mirrored(p.URLs), archive); err != nil {
+	if len(p.URLs) == 0 {
+		err = s.pip(ctx, p, archive)
+	} else {
+		d := s.downloader(EngineName, p.Size, new(int64))
+		err = d.fetch(ctx, File{path.Base(p.URLs[0]), p.Size, p.SHA256}, s.mirrored(p.URLs), archive)
+	}
+	if err != nil {
 		return err
 	}
 	return s.placeEngine(ctx, p, archive, stage)
+}
+
+// fileName returns the name of the package's file until its libraries are unpacked.
+func (p Package) fileName() string {
+	if len(p.URLs) == 0 {
+		return EngineName + wheel
+	}
+	return EngineName + ".tgz"
 }
 
 // placeEngine extracts the libraries from the package and removes the package.

@@ -126,6 +126,9 @@ func (s *Store) identify(dir, base string, o ImportOptions) (engine.Model, []Fil
 			}
 		}
 	}
+	if findPart(dir, engine.ESpeakData) != "" {
+		return engine.Model{}, nil, fmt.Errorf("%s: %w", base, engine.ErrESpeak)
+	}
 	kind := o.Kind
 	if kind == "" {
 		kind = guessKind(dir)
@@ -173,9 +176,8 @@ var patterns = map[string][]string{
 	"smart_turn":         {"smart-turn*.onnx"}, // identifies the kind
 	"tokens":             {"tokens.txt", "*-tokens.txt"},
 	"bpe_vocab":          {"bpe.vocab"},
-	"data":               {"espeak-ng-data"},
-	"lexicon":            {"lexicon.txt", "lexicon-us-en.txt"},
-	"voices":             {"voices.bin"},
+	engine.ESpeakData:    {"espeak-ng-data"},
+	"lexicon":            {"lexicon.txt"},
 	"duration_predictor": {"duration_predictor*.onnx"},
 	"text_encoder":       {"text_encoder*.onnx"},
 	"vector_estimator":   {"vector_estimator*.onnx"},
@@ -199,7 +201,7 @@ func findPart(dir, part string) string {
 // guessKind returns the kind whose files a folder has, or "" if several kinds match.
 func guessKind(dir string) string {
 	for _, c := range []struct{ part, kind string }{
-		{"smart_turn", "smart-turn"}, {"duration_predictor", "supertonic"}, {"voices", "kokoro"}, {"merged_decoder", "moonshine"}, {"data", "vits"},
+		{"smart_turn", "smart-turn"}, {"duration_predictor", "supertonic"}, {"merged_decoder", "moonshine"},
 	} {
 		if findPart(dir, c.part) != "" {
 			return c.kind

@@ -152,8 +152,8 @@ func TestImportByKind(t *testing.T) {
 		kind  string
 		want  string // kind and parts
 	}{
-		"a Piper voice":       {map[string][]byte{"en_US-amy-low.onnx": x, "en_US-amy-low.onnx.json": x, "tokens.txt": x, "espeak-ng-data/phontab": x}, "", "vits data=espeak-ng-data model=en_US-amy-low.onnx tokens=tokens.txt"},
-		"Kokoro":              {map[string][]byte{"model.int8.onnx": x, "voices.bin": x, "tokens.txt": x, "espeak-ng-data/phontab": x, "lexicon-us-en.txt": x}, "", "kokoro data=espeak-ng-data lexicon=lexicon-us-en.txt model=model.int8.onnx tokens=tokens.txt voices=voices.bin"},
+		"a Piper voice":       {map[string][]byte{"en_US-amy-low.onnx": x, "en_US-amy-low.onnx.json": x, "tokens.txt": x, "espeak-ng-data/phontab": x}, "", "eSpeak NG pronounces this voice"},
+		"a voice with words":  {map[string][]byte{"model.onnx": x, "lexicon.txt": x, "tokens.txt": x}, "vits", "vits lexicon=lexicon.txt model=model.onnx tokens=tokens.txt"},
 		"a transducer":        {map[string][]byte{"encoder-epoch-99.onnx": x, "encoder-epoch-99.int8.onnx": x, "decoder-epoch-99.onnx": x, "joiner-epoch-99.int8.onnx": x, "tokens.txt": x}, "streaming-transducer", "streaming-transducer decoder=decoder-epoch-99.onnx encoder=encoder-epoch-99.int8.onnx joiner=joiner-epoch-99.int8.onnx tokens=tokens.txt"},
 		"Whisper":             {map[string][]byte{"tiny.en-encoder.onnx": x, "tiny.en-decoder.int8.onnx": x, "tiny.en-tokens.txt": x}, "whisper", "whisper decoder=tiny.en-decoder.int8.onnx encoder=tiny.en-encoder.onnx tokens=tiny.en-tokens.txt"},
 		"Moonshine":           {map[string][]byte{"encoder_model.ort": x, "decoder_model_merged.ort": x, "tokens.txt": x}, "", "moonshine encoder=encoder_model.ort merged_decoder=decoder_model_merged.ort tokens=tokens.txt"},

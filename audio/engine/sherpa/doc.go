@@ -1,5 +1,5 @@
 // Package sherpa computes models with sherpa-onnx, in the child process of package engine:
-// sherpa-onnx aborts the process on a damaged model file, and exits on a model without
+// sherpa-onnx aborts the process on some damaged model files, and exits on a model without
 // metadata.
 //
 // Recognition uses two passes if both models are installed: the streaming model produces
@@ -13,8 +13,8 @@
 package sherpa
 
 import (
-	"fmt"
 	"sync"
+	"syscall"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
@@ -50,6 +50,7 @@ func libraryOf(o engine.Options) (*library, error) {
 	return loaded.library, nil
 }
 
-// errModel reports a model that the library rejects without terminating the process;
-// the library printed the reason on stderr.
-func errModel(m engine.Model) error { return fmt.Errorf("sherpa-onnx refuses the model %s", m.Name) }
+// refused ends the process for a model that the library does not take, as the library does
+// for other faults of a model. It printed the reason on stderr, which the parent reads to its
+// end.
+func refused() { syscall.Exit(1) }

@@ -61,7 +61,7 @@ func loadHearing(l *library, models []engine.Model, threads int, to *engine.Link
 			return nil, fmt.Errorf("model %s is a voice and cannot recognise speech", m.Name)
 		}
 		if *loaded == 0 {
-			return nil, errModel(m)
+			refused()
 		}
 	}
 	return h, nil

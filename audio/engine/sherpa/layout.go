@@ -10,6 +10,11 @@ type featureConfig struct{ sampleRate, featureDim int32 }
 
 type homophoneConfig struct{ dictDir, lexicon, ruleFsts *byte }
 
+type ctcFstConfig struct {
+	graph     *byte
+	maxActive int32
+}
+
 type onlineModelConfig struct {
 	transducer       transducerConfig
 	paraformer       struct{ encoder, decoder *byte }
@@ -35,15 +40,12 @@ type onlineConfig struct {
 	rule1, rule2, rule3 float32
 	hotwordsFile        *byte
 	hotwordsScore       float32
-	ctcFst              struct {
-		graph     *byte
-		maxActive int32
-	}
-	ruleFsts, ruleFars *byte
-	blankPenalty       float32
-	hotwordsBuffer     *byte
-	hotwordsBufferSize int32
-	homophones         homophoneConfig
+	ctcFst              ctcFstConfig
+	ruleFsts, ruleFars  *byte
+	blankPenalty        float32
+	hotwordsBuffer      *byte
+	hotwordsBufferSize  int32
+	homophones          homophoneConfig
 }
 
 type whisperConfig struct {
@@ -120,18 +122,13 @@ type offlineConfig struct {
 	ruleFsts, ruleFars *byte
 	blankPenalty       float32
 	homophones         homophoneConfig
+	ctcFst             ctcFstConfig
 }
 
 type vitsConfig struct {
 	model, lexicon, tokens, dataDir      *byte
 	noiseScale, noiseScaleW, lengthScale float32
 	dictDir                              *byte
-}
-
-type kokoroConfig struct {
-	model, voices, tokens, dataDir *byte
-	lengthScale                    float32
-	dictDir, lexicon, language     *byte
 }
 
 type supertonicConfig struct {
@@ -148,10 +145,15 @@ type ttsConfig struct {
 		noiseScale, lengthScale                          float32
 		dictDir                                          *byte
 	}
-	kokoro kokoroConfig
+	kokoro struct {
+		model, voices, tokens, dataDir *byte
+		lengthScale                    float32
+		dictDir, lexicon, language     *byte
+	}
 	kitten struct {
 		model, voices, tokens, dataDir *byte
 		lengthScale                    float32
+		lexicon                        *byte
 	}
 	zipvoice struct {
 		tokens, encoder, decoder, vocoder, dataDir, lexicon *byte
@@ -166,6 +168,22 @@ type ttsConfig struct {
 	maxSentences int32
 	ruleFars     *byte
 	silenceScale float32
+}
+
+// generationConfig is how a text is spoken.
+type generationConfig struct {
+	silenceScale, speed         float32
+	speaker                     int32
+	reference                   *float32
+	referenceLen, referenceRate int32
+	referenceText               *byte
+	steps                       int32
+	extra                       *byte // JSON
+	phonemes, phonemeLens       *int32
+	phonemeSentences            int32
+	tokens                      **byte
+	tokenLens                   *int32
+	tokenSentences              int32
 }
 
 // generatedAudio is the result of a synthesis.

@@ -12,7 +12,7 @@ import (
 )
 
 // Version is the only supported version of sherpa-onnx.
-const Version = "1.13.8"
+const Version = "2.0.1"
 
 // handle is a pointer that is opaque to Go.
 type handle uintptr
@@ -43,7 +43,7 @@ type library struct {
 	CreateOfflineTts                func(*ttsConfig) handle
 	OfflineTtsSampleRate            func(handle) int32
 	OfflineTtsNumSpeakers           func(handle) int32
-	OfflineTtsGenerateWithCallback  func(tts handle, text string, speaker int32, speed float32, callback uintptr) *generatedAudio
+	OfflineTtsGenerateWithConfig    func(tts handle, text string, how *generationConfig, callback, arg uintptr) *generatedAudio
 	DestroyOfflineTtsGeneratedAudio func(*generatedAudio)
 }
 
@@ -120,7 +120,7 @@ var listener struct {
 // sentenceCallback returns the C callback for the audio of each sentence, which returns
 // 0 to stop the synthesis. Such callbacks are never freed, so there is only one.
 var sentenceCallback = sync.OnceValue(func() uintptr {
-	return purego.NewCallback(func(samples *float32, n int32) uintptr {
+	return purego.NewCallback(func(samples *float32, n int32) uintptr { // without the rest: Windows has no callbacks with floats
 		listener.Lock()
 		emit := listener.emit
 		listener.Unlock()

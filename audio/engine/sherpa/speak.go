@@ -2,6 +2,7 @@ package sherpa
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
@@ -19,7 +20,7 @@ type voice struct {
 func loadVoice(l *library, m engine.Model, threads int, to *engine.Link) (engine.Worker, error) {
 	v := &voice{library: l, to: to, model: m, tts: l.CreateOfflineTts(voiceOf(m, threads))}
 	if v.tts == 0 {
-		return nil, errModel(m)
+		refused()
 	}
 	v.rate = int(l.OfflineTtsSampleRate(v.tts))
 	return v, nil
@@ -61,12 +62,25 @@ func (v *voice) speak(stream uint32, s engine.Sentence) {
 	listener.Lock()
 	listener.emit = emit
 	listener.Unlock()
-	speaker := max(slices.Index(v.model.Voices, s.Speaker), 0)
-	audio := v.OfflineTtsGenerateWithCallback(v.tts, s.Text, int32(speaker), float32(s.Speed), sentenceCallback())
+	how := &generationConfig{
+		silenceScale: pauseScale, speed: float32(s.Speed),
+		speaker: int32(max(slices.Index(v.model.Voices, s.Speaker), 0)),
+		extra:   cString(v.extra(s.Language)),
+	}
+	audio := v.OfflineTtsGenerateWithConfig(v.tts, s.Text, how, sentenceCallback(), 0)
 	if audio == nil {
 		v.to.Send(engine.Reply{Stream: stream, Error: "the voice has failed"})
 		return
 	}
 	v.DestroyOfflineTtsGeneratedAudio(audio)
 	v.to.Send(engine.Reply{Stream: stream, Done: true})
+}
+
+// extra returns what only some models take: Supertonic speaks English unless it is told the
+// language.
+func (v *voice) extra(language string) string {
+	if v.model.Kind != "supertonic" || !slices.Contains(v.model.Languages, language) {
+		return ""
+	}
+	return fmt.Sprintf(`{"lang":%q}`, language)
 }

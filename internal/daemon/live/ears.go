@@ -18,11 +18,15 @@ type ears struct {
 	proxy           string
 }
 
-// localVoice is what decides about the voice of the embedded server.
-type localVoice struct{ engine, name string }
+// VoiceChoice is what decides about the voice of the embedded server.
+type VoiceChoice struct {
+	Engine   string // as protocol.VoiceSettings
+	Name     string // as protocol.VoiceSettings
+	Language string // ISO 639-1; "" if it is not known
+}
 
-func localVoiceOf(set protocol.Settings) localVoice {
-	return localVoice{set.Voice.Engine, set.Voice.Name}
+func choiceOf(set protocol.Settings) VoiceChoice {
+	return VoiceChoice{set.Voice.Engine, set.Voice.Name, spokenLanguage(set.Transcription.Language)}
 }
 
 // hearingWire returns the recognition service that the settings select.

@@ -26,9 +26,9 @@ var (
 )
 
 // limited returns an embedded server whose sessions last that long.
-func limited(limit time.Duration) func(protocol.VoiceSettings) (localrealtime.Config, error) {
-	return func(v protocol.VoiceSettings) (localrealtime.Config, error) {
-		cfg, err := engines(protocol.VoiceSettings{})
+func limited(limit time.Duration) func(VoiceChoice) (localrealtime.Config, error) {
+	return func(v VoiceChoice) (localrealtime.Config, error) {
+		cfg, err := engines(VoiceChoice{})
 		cfg.SessionLimit = limit
 		return cfg, err
 	}

@@ -55,7 +55,7 @@ type localServer struct {
 	served chan error
 	err    error // why it is not running
 	ears   ears
-	voice  localVoice
+	voice  VoiceChoice
 	// transcriber is the recogniser behind it; nil if the local engines are used.
 	transcriber *hosted.Transcriber
 }
@@ -224,7 +224,7 @@ func (s *service) startLocal(set protocol.Settings) error {
 	running := s.local
 	s.mu.Unlock()
 	if running != nil && running.err == nil {
-		if running.ears == earsOf(set) && running.voice == localVoiceOf(set) {
+		if running.ears == earsOf(set) && running.voice == choiceOf(set) {
 			return nil
 		}
 		closeLater := func(server *localrealtime.Server) { replaced.Go(func() { _ = server.Close() }) }
@@ -232,7 +232,7 @@ func (s *service) startLocal(set protocol.Settings) error {
 			s.w.cfg.Log.Warn().Err(err).Msg("the embedded server did not stop cleanly")
 		}
 	}
-	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1), ears: earsOf(set), voice: localVoiceOf(set)}
+	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1), ears: earsOf(set), voice: choiceOf(set)}
 	l.err = s.serve(l, set)
 	s.mu.Lock()
 	s.local = l
@@ -244,7 +244,7 @@ func (s *service) serve(l *localServer, set protocol.Settings) error {
 	if s.w.cfg.Engines == nil {
 		return errors.New("this build has no local engines")
 	}
-	cfg, err := s.w.cfg.Engines(set.Voice)
+	cfg, err := s.w.cfg.Engines(l.voice)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func Write(at, folder, manifest, libraries string) error {
 		return err
 	}
 	text, err := json.Marshal(models.Manifest{Models: []models.Entry{entry, unpinned}, Engine: models.EngineRelease{
-		Version: "1.13.8", Licence: models.Licence{Name: "GPL-3.0-or-later", URL: "https://example.org/gpl"},
+		Version: "2.0.1", Licence: models.Licence{Name: "GPL-3.0-or-later", URL: "https://example.org/gpl"},
 		Packages: []models.Package{engine},
 	}})
 	if err != nil {

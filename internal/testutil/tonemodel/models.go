@@ -63,7 +63,7 @@ func StreamingCTC(dir string) error {
 	g.output("cache_last_channel_next", float32s, "batch", 1, 1, 1)
 	g.output("cache_last_time_next", float32s, "batch", 1, 1, 1)
 	g.output("cache_last_channel_next_len", int64s, "batch")
-	g.letterScores("AveragePool", 4, kaldi)
+	g.letterScores("AveragePool", 4, slaney(8000))
 	g.node("LogSoftmax", []string{"scores"}, []string{"logprobs"}, attributes{"axis": -1})
 	// Letters need no context, so the caches do not change.
 	for _, pair := range [][2]string{
@@ -228,18 +228,17 @@ const (
 	phonemeSize = 512
 )
 
-// phonemes of the voice in eSpeak NG's notation; the first three are silent.
-const phonemes = "_^$ !',-.:;?abcdefhijklmnoprstuvwxyzæðŋɐɑɔəɚɛɜɡɪɹɾʃʊʌʒˈˌːθᵻ"
+// spelled are the characters of the voice; the first one is silent.
+const spelled = " !',-.:;?0123456789abcdefghijklmnopqrstuvwxyz"
 
-// Voice writes a voice with the architecture of Piper's. espeakData is an
-// espeak-ng-data folder with pronunciation rules, to which the model's folder links.
-func Voice(dir, espeakData string) error {
-	all := []rune(phonemes)
+// Voice writes a voice that speaks each character as a tone.
+func Voice(dir string) error {
+	all := []rune(spelled)
 	table := make([]float32, len(all)*phonemeSize)
 	var list strings.Builder
 	for i, p := range all {
 		fmt.Fprintf(&list, "%c %d\n", p, i)
-		if i < 3 {
+		if i == 0 {
 			continue
 		}
 		f := 200 + 60*float64(i)
@@ -248,7 +247,7 @@ func Voice(dir, espeakData string) error {
 		}
 	}
 	g := &graph{metadata: map[string]string{
-		"model_type": "vits", "comment": "piper", "language": "English", "voice": "en-us", "has_espeak": "1",
+		"model_type": "vits", "comment": "coqui", "language": "English", "frontend": "characters", "use_eos_bos": "0",
 		"n_speakers": "1", "sample_rate": strconv.Itoa(VoiceRate), "add_blank": "0",
 	}}
 	g.floats("table", table, int64(len(all)), phonemeSize)
@@ -259,12 +258,9 @@ func Voice(dir, espeakData string) error {
 	g.output("output", float32s, 1, 1, "samples")
 	g.node("Gather", []string{"table", "input"}, []string{"tones"}, attributes{"axis": 0})
 	g.node("Reshape", []string{"tones", "shape"}, []string{"output"}, nil)
-	if err := describe(dir, "tone-voice", "vits",
+	return describe(dir, "tone-voice", "vits",
 		map[string][]byte{"model.onnx": g.bytes(), "tokens.txt": []byte(list.String())},
-		map[string]string{"model": "model.onnx", "tokens": "tokens.txt", "data": "espeak-ng-data"}); err != nil {
-		return err
-	}
-	return os.Symlink(espeakData, filepath.Join(dir, "espeak-ng-data"))
+		map[string]string{"model": "model.onnx", "tokens": "tokens.txt"})
 }
 
 // TurnEnd writes an end-of-turn model with the input and output of Smart Turn v3. An
