@@ -343,7 +343,7 @@ func TestTwoCallsShareAChild(t *testing.T) {
 func TestModelDescriptions(t *testing.T) {
 	for description, want := range map[string]string{
 		`{`:                               "is not valid",
-		`{"name":"x","kind":"telepathy"}`: `unknown kind "telepathy", want one of moonshine`,
+		`{"name":"x","kind":"telepathy"}`: `unknown kind "telepathy", want one of kokoro-onnx`,
 		`{"kind":"nemo-ctc"}`:             "gives no name",
 		`{"name":"x","kind":"nemo-ctc","files":{"model":"a.onnx"}}`:                                          "names no file for tokens",
 		`{"name":"x","kind":"nemo-ctc","files":{"model":"a.onnx","tokens":"a.onnx"}}`:                        "a.onnx is missing",

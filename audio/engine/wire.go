@@ -76,10 +76,29 @@ type Reply struct {
 	Error    string   `json:"error,omitempty"` // the stream failed
 }
 
+// Utterance is the payload of Start: what is likely to be said.
+type Utterance struct {
+	// Words are names and terms, in spoken form.
+	Words []string `json:"words,omitempty"`
+	// Expected are short answers as people write them, in groups of one meaning. A sound that
+	// is short enough for one is compared with each.
+	Expected [][]string `json:"expected,omitempty"`
+}
+
 // Final is what was recognised of an utterance.
 type Final struct {
 	Text       string  `json:"text"`
 	Confidence float64 `json:"confidence"` // 0 if the model reports none
+	// Answer is set if the sound was compared with the expected answers.
+	Answer *Answer `json:"answer,omitempty"`
+}
+
+// Answer says how well a short sound fits the expected answers. Its numbers are natural
+// logarithms of ratios of probabilities.
+type Answer struct {
+	Phrase string  `json:"phrase"` // the most likely one of the most likely group
+	Lead   float64 `json:"lead"`   // of that group before the next one
+	Behind float64 `json:"behind"` // of the phrase behind the text that is likely without them
 }
 
 // last reports whether this is the last reply of the stream.
@@ -118,6 +137,19 @@ func readReply(line []byte) (Reply, error) {
 	var r Reply
 	err := json.Unmarshal(line, &r)
 	return r, err
+}
+
+// Payload returns the frame's payload for u.
+func (u Utterance) Payload() []byte {
+	b, _ := json.Marshal(u) // strings can always be marshalled
+	return b
+}
+
+// UtteranceOf returns what is likely to be said in an utterance, from the payload of Start.
+func UtteranceOf(payload []byte) Utterance {
+	var u Utterance
+	_ = json.Unmarshal(payload, &u) // without it, the utterance is recognised all the same
+	return u
 }
 
 // Bytes returns samples as a payload.

@@ -1,7 +1,6 @@
 package hearing
 
 import (
-	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
@@ -28,11 +27,14 @@ type computed struct {
 	stream  *engine.Stream // nil outside an utterance
 	heard   int            // samples of the utterance
 	settled bool
-	words   []string
+	likely  engine.Utterance
 }
 
 // SetWords implements WordTaker. Some models ignore them.
-func (r *computed) SetWords(words []string) { r.words = words }
+func (r *computed) SetWords(words []string) { r.likely.Words = words }
+
+// SetExpected implements AnswerTaker. Some models ignore them.
+func (r *computed) SetExpected(groups [][]string) { r.likely.Expected = groups }
 
 // Start implements Recognizer. It waits for the models. If the child has died, it starts
 // another one.
@@ -46,7 +48,7 @@ func (r *computed) Start() error {
 		return err
 	}
 	r.stream, r.heard, r.settled = s, 0, false
-	return s.Send(engine.Start, []byte(strings.Join(r.words, "\n")))
+	return s.Send(engine.Start, r.likely.Payload())
 }
 
 // Write implements Recognizer. It blocks if the child is seconds behind.
@@ -120,7 +122,7 @@ func (r *computed) Finish() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Text: reply.Final.Text, Confidence: reply.Final.Confidence}, nil
+	return Result{Text: reply.Final.Text, Confidence: reply.Final.Confidence, Answer: reply.Final.Answer}, nil
 }
 
 // Close implements Recognizer. Closing the last recognizer of an engine frees its models.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 )
 
 // WithFallback returns a factory of recognizers that do not lose an utterance when
@@ -33,18 +34,27 @@ type keeper struct {
 	active bool
 	closed bool
 	kept   []int16
-	words  []string
+	likely engine.Utterance
 }
 
 // SetWords implements WordTaker. It passes the words to each engine that supports them.
 func (r *keeper) SetWords(words []string) {
-	r.words = words
+	r.likely.Words = words
 	r.tell(r.engine)
 }
 
-func (r *keeper) tell(engine Recognizer) {
-	if w, ok := engine.(WordTaker); ok {
-		w.SetWords(r.words)
+// SetExpected implements AnswerTaker, like SetWords.
+func (r *keeper) SetExpected(groups [][]string) {
+	r.likely.Expected = groups
+	r.tell(r.engine)
+}
+
+func (r *keeper) tell(to Recognizer) {
+	if w, ok := to.(WordTaker); ok {
+		w.SetWords(r.likely.Words)
+	}
+	if a, ok := to.(AnswerTaker); ok {
+		a.SetExpected(r.likely.Expected)
 	}
 }
 

@@ -155,10 +155,12 @@ func TestFirstEngineComesBack(t *testing.T) {
 // prefers is an engine that records its hot words.
 type prefers struct {
 	flaky
-	words []string
+	words    []string
+	expected [][]string
 }
 
-func (p *prefers) SetWords(words []string) { p.words = words }
+func (p *prefers) SetWords(words []string)       { p.words = words }
+func (p *prefers) SetExpected(groups [][]string) { p.expected = groups }
 
 // TestWordsReachEachEngine checks that an engine gets the words when it takes over in
 // the middle of an utterance, and when it is used again for the next.
@@ -175,13 +177,15 @@ func TestWordsReachEachEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := []string{"parse config"}
+	expected := [][]string{{"Yes."}, {"No."}}
 	r.(WordTaker).SetWords(words)
+	r.(AnswerTaker).SetExpected(expected)
 	if err := errors.Join(r.Start(), r.Write(make([]int16, 10))); err != nil {
 		t.Fatal(err)
 	}
 	for name, e := range map[string]*prefers{"the first engine": first, "its successor": again, "the fallback": spare} {
-		if !slices.Equal(e.words, words) {
-			t.Errorf("%s was given %q", name, e.words)
+		if !slices.Equal(e.words, words) || len(e.expected) != len(expected) {
+			t.Errorf("%s was given %q and %q", name, e.words, e.expected)
 		}
 	}
 }

@@ -16,7 +16,11 @@
 // Result with an empty Text, not an error.
 package hearing
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+)
 
 // SampleRate is the input sample rate of recognizers, in Hz.
 const SampleRate = 16000
@@ -73,6 +77,16 @@ type WordTaker interface {
 	SetWords(words []string)
 }
 
+// AnswerTaker is a Recognizer that compares short sounds with the answers that are expected.
+type AnswerTaker interface {
+	// SetExpected sets them for all utterances started afterwards, as people write them, in
+	// groups of one meaning. Nil compares with none.
+	SetExpected(groups [][]string)
+}
+
+// Answer says how well a short sound fits the expected answers.
+type Answer = engine.Answer
+
 // Result is the recognition result of one utterance.
 type Result struct {
 	// Text has the engine's format: some engines produce case and punctuation,
@@ -81,6 +95,9 @@ type Result struct {
 	// Confidence is the engine's own estimate, 0 to 1; 0 also if the engine does not
 	// report one.
 	Confidence float64
+	// Answer is set if the sound was short and answers were expected, by an engine that is an
+	// AnswerTaker.
+	Answer *Answer
 }
 
 // Factory creates a Recognizer. It loads models, which takes up to a second. Its error

@@ -226,6 +226,9 @@ func (c *call) tellTranscript(n *news) {
 	if w.confidence > 0 && slices.Contains(c.session.Include, includeLogprobs) {
 		done.Logprobs = []logprob{{Token: w.text, Logprob: math.Log(w.confidence)}}
 	}
+	if slices.Contains(c.session.Include, includeAnswer) {
+		done.Answer = w.answer
+	}
 	done.Usage.Type, done.Usage.Seconds = "duration", float64(state.end-state.start)/listenRate
 	c.send(done)
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
@@ -91,14 +92,15 @@ func start(t *testing.T, change ...func(*Config)) *harness {
 
 // event is one event of the server, loosely typed.
 type event struct {
-	Type         string `json:"type"`
-	EventID      string `json:"event_id"`
-	ItemID       string `json:"item_id"`
-	ResponseID   string `json:"response_id"`
-	AudioStartMs int64  `json:"audio_start_ms"`
-	AudioEndMs   int64  `json:"audio_end_ms"`
-	Delta        string `json:"delta"`
-	Transcript   string `json:"transcript"`
+	Type         string          `json:"type"`
+	EventID      string          `json:"event_id"`
+	ItemID       string          `json:"item_id"`
+	ResponseID   string          `json:"response_id"`
+	AudioStartMs int64           `json:"audio_start_ms"`
+	AudioEndMs   int64           `json:"audio_end_ms"`
+	Delta        string          `json:"delta"`
+	Transcript   string          `json:"transcript"`
+	Answer       *hearing.Answer `json:"answer"`
 	Logprobs     []logprob
 	Previous     string `json:"previous_item_id"`
 	Session      session

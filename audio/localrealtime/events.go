@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 )
 
 // The events of the protocol, according to the public reference
@@ -262,7 +264,9 @@ type transcribedEvent struct {
 	// Logprobs has one entry for the whole transcript if the engine reports a
 	// confidence.
 	Logprobs []logprob `json:"logprobs,omitempty"`
-	Usage    struct {
+	// Answer is an extension; see includeAnswer.
+	Answer *hearing.Answer `json:"answer,omitempty"`
+	Usage  struct {
 		Type    string  `json:"type"` // duration
 		Seconds float64 `json:"seconds"`
 	} `json:"usage"`

@@ -26,7 +26,9 @@ var errOverload = errors.New("the recogniser is more than 60 s behind; the machi
 // are posted to the call.
 type recognition struct {
 	engines *pool[hearing.Recognizer]
-	words   func() []string // may be nil
+	// What is likely to be said. Either may be nil.
+	words    func() []string
+	expected func() [][]string
 	// report receives the results of an utterance: any number of partials, then one
 	// final or one failure, unless it was aborted.
 	report func(transcript)
@@ -65,11 +67,12 @@ type transcript struct {
 	settled bool
 	// confidence is the engine's confidence in a final; 0 if not reported.
 	confidence float64
-	err        error // the utterance has failed
+	answer     *hearing.Answer // of a final; may be nil
+	err        error           // the utterance has failed
 }
 
-func newRecognition(engines *pool[hearing.Recognizer], words func() []string, report func(transcript)) *recognition {
-	return &recognition{engines: engines, words: words, report: report, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+func newRecognition(engines *pool[hearing.Recognizer], words func() []string, expected func() [][]string, report func(transcript)) *recognition {
+	return &recognition{engines: engines, words: words, expected: expected, report: report, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
 // start begins an utterance and drops an unfinished one.
@@ -158,7 +161,7 @@ func (r *recognition) awaitRoom(ctx context.Context) bool {
 
 // run serves the queue until ctx is done, and then returns the engine to the pool.
 func (r *recognition) run(ctx context.Context) {
-	u := utteranceInEngine{engines: r.engines, words: r.words}
+	u := utteranceInEngine{engines: r.engines, words: r.words, expected: r.expected}
 	defer u.release()
 	partials := newRepeater(r.report)
 	writes, heard := 0, int64(0)
@@ -195,7 +198,7 @@ func (r *recognition) run(ctx context.Context) {
 			partials.during(func() {
 				result, err = u.finish(func(text string) { partials.report(transcript{item: j.item, text: text}) })
 			})
-			r.report(transcript{item: j.item, text: result.Text, final: true, confidence: result.Confidence, err: err})
+			r.report(transcript{item: j.item, text: result.Text, final: true, confidence: result.Confidence, answer: result.Answer, err: err})
 		}
 	}
 }
@@ -272,10 +275,11 @@ func (p *repeater) during(work func()) {
 // utteranceInEngine is the engine and whether its current utterance has failed. A
 // failed engine is closed, and the next utterance gets a new one.
 type utteranceInEngine struct {
-	engines *pool[hearing.Recognizer]
-	words   func() []string
-	engine  hearing.Recognizer
-	err     error
+	engines  *pool[hearing.Recognizer]
+	words    func() []string
+	expected func() [][]string
+	engine   hearing.Recognizer
+	err      error
 }
 
 func (u *utteranceInEngine) start() {
@@ -288,6 +292,9 @@ func (u *utteranceInEngine) start() {
 	}
 	if w, ok := u.engine.(hearing.WordTaker); ok && u.words != nil {
 		w.SetWords(u.words())
+	}
+	if a, ok := u.engine.(hearing.AnswerTaker); ok && u.expected != nil {
+		a.SetExpected(u.expected())
 	}
 	if err := u.engine.Start(); err != nil {
 		u.fail(err)

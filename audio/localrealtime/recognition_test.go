@@ -42,7 +42,7 @@ func signsOfLife(t *testing.T, slow slowEngine) {
 	begin := time.Now()
 	reports := make(chan report, 100)
 	p := newPool(func() (hearing.Recognizer, error) { slow.slowly(); return slow, nil }, time.Minute, func() {})
-	r := newRecognition(p, nil, func(of transcript) { reports <- report{of, time.Since(begin)} })
+	r := newRecognition(p, nil, nil, func(of transcript) { reports <- report{of, time.Since(begin)} })
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.run(ctx) }()

@@ -57,6 +57,10 @@ type Config struct {
 	// Words returns words that the user is likely to say, for recognisers that support
 	// them (hearing.WordTaker). It is called for each utterance and may be nil.
 	Words func() []string
+	// Expected returns the short answers that the user may give, in groups of one meaning, for
+	// recognisers that compare sounds with them (hearing.AnswerTaker). It is called for each
+	// utterance and may be nil.
+	Expected func() [][]string
 	// Model answers the user. If nil, the server only transcribes and speaks verbatim
 	// text.
 	Model Model

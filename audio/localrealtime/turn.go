@@ -256,6 +256,10 @@ const (
 	settledType    = "conversation." + includeSettled
 )
 
+// includeAnswer is the member of session.include that requests how well a short sound fits the
+// expected answers. It is an extension of this server.
+const includeAnswer = "item.input_audio_transcription.answer"
+
 func (c *call) tellSettled(n transcript) {
 	if n.text != "" && slices.Contains(c.session.Include, includeSettled) {
 		c.send(settledEvent{settledType, newID("event"), n.item, n.text})

@@ -95,6 +95,8 @@ type Config struct {
 	// Settled requests SettledTranscript of the Handler, which only the embedded server
 	// reports.
 	Settled bool
+	// Answers requests Transcript.Answer, which only the embedded server reports.
+	Answers bool
 	// SessionLimit is the maximum session duration, for a service that neither
 	// announces nor documents it; 0 if unknown.
 	SessionLimit time.Duration
@@ -148,9 +150,8 @@ type Handler interface {
 	SpeechStopped(item string, pos int64)
 	// PartialTranscript reports the text of the item so far, cumulatively.
 	PartialTranscript(item, text string)
-	// FinalTranscript reports the complete text of the item. confidence is the
-	// service's confidence, 0 to 1; 1 if not reported.
-	FinalTranscript(item, text string, confidence float64)
+	// FinalTranscript reports the complete transcript of the item.
+	FinalTranscript(item string, t Transcript)
 	TranscriptFailed(item, code string)
 	// InputEmpty reports that there was no audio to commit for an utterance ended by
 	// CommitInput. No transcript follows, unless the service had already ended the
@@ -169,6 +170,23 @@ type Handler interface {
 	// Lost reports that the call broke. The client is unusable afterwards, except for
 	// Stats and Close.
 	Lost(code string, err error)
+}
+
+// Transcript is what was said.
+type Transcript struct {
+	Text string
+	// Confidence is the service's confidence, 0 to 1; 1 if not reported.
+	Confidence float64
+	// Answer is set if the sound was compared with expected answers.
+	Answer *Answer
+}
+
+// Answer says how well a short sound fits the expected answers. Its numbers are natural
+// logarithms of ratios of probabilities.
+type Answer struct {
+	Phrase string  `json:"phrase"` // the most likely one of the most likely group
+	Lead   float64 `json:"lead"`   // of that group before the next one
+	Behind float64 `json:"behind"` // of the phrase behind the text that is likely without them
 }
 
 // SettledHandler is a Handler that takes the text of an item whenever the voice has

@@ -93,7 +93,7 @@ func (l *loop) onTranscription(e serverEvent) bool {
 	case "conversation.item.input_audio_transcription.completed":
 		delete(l.partial, e.ItemID)
 		l.used(true, e.Usage)
-		l.handler.FinalTranscript(e.ItemID, e.Transcript, confidence(e.Logprobs))
+		l.handler.FinalTranscript(e.ItemID, Transcript{e.Transcript, confidence(e.Logprobs), e.Answer})
 	default:
 		delete(l.partial, e.ItemID)
 		l.handler.TranscriptFailed(e.ItemID, safeCode(e.Error.Code, safeCode(e.Error.Type, "transcriptionFailed")))

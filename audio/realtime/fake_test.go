@@ -349,12 +349,15 @@ func (r *recorder) SpeechStarted(item string, pos int64) { r.add("started %s %d"
 func (r *recorder) SpeechStopped(item string, pos int64) { r.add("stopped %s %d", item, pos) }
 func (r *recorder) PartialTranscript(item, text string)  { r.add("partial %s %q", item, text) }
 func (r *recorder) SettledTranscript(item, text string)  { r.add("settled %s %q", item, text) }
-func (r *recorder) FinalTranscript(item, text string, confidence float64) {
+func (r *recorder) FinalTranscript(item string, t Transcript) {
 	sure := ""
-	if confidence != 1 {
-		sure = fmt.Sprintf(" %.3f", confidence)
+	if t.Confidence != 1 {
+		sure = fmt.Sprintf(" %.3f", t.Confidence)
 	}
-	r.add("final %s %q%s", item, text, sure)
+	if t.Answer != nil {
+		sure += fmt.Sprintf(" %+v", *t.Answer)
+	}
+	r.add("final %s %q%s", item, t.Text, sure)
 }
 func (r *recorder) TranscriptFailed(item, code string) { r.add("nottranscribed %s %s", item, code) }
 func (r *recorder) InputEmpty(utterance uint64)        { r.add("empty %d", utterance) }

@@ -14,6 +14,9 @@ const includeLogprobs = "item.input_audio_transcription.logprobs"
 // includeSettled requests the embedded server's event for SettledHandler.
 const includeSettled = "item.input_audio_transcription.settled"
 
+// includeAnswer requests Transcript.Answer of the embedded server.
+const includeAnswer = "item.input_audio_transcription.answer"
+
 // wantedSession returns the session that the client requests: it transcribes and
 // speaks, but never answers by itself. The model is fixed at creation and rejected in
 // an update.
@@ -61,6 +64,9 @@ func sessionUpdates(cfg Config, include bool) []clientEvent {
 		with = []string{includeLogprobs}
 		if cfg.Settled {
 			with = append(with, includeSettled)
+		}
+		if cfg.Answers {
+			with = append(with, includeAnswer)
 		}
 	}
 	if !transcribes(cfg.Dialect) {

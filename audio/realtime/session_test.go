@@ -52,6 +52,23 @@ func TestSettledTranscripts(t *testing.T) {
 	}
 }
 
+// TestAnswers: how well a sound fits the expected answers is requested only if it is wanted,
+// and passed on with the transcript.
+func TestAnswers(t *testing.T) {
+	f := newFakeService(t)
+	cfg := f.config(OpenAI)
+	cfg.Answers = true
+	_, r := connect(t, f, cfg)
+	include, _ := json.Marshal(receive(t, f.session, "session.update")["session"].(map[string]any)["include"])
+	if want := `["` + includeLogprobs + `","` + includeAnswer + `"]`; string(include) != want {
+		t.Errorf("the session includes %s, want %s", include, want)
+	}
+	f.emit(`{"type":"conversation.item.input_audio_transcription.completed","item_id":"i","transcript":"Stompin.","answer":{"phrase":"Stop.","lead":6.5,"behind":2}}`)
+	if got := receive(t, r.calls, "a call"); got != `final i "Stompin." {Phrase:Stop. Lead:6.5 Behind:2}` {
+		t.Errorf("got %s", got)
+	}
+}
+
 // TestServiceWithoutLogprobs: if a service does not support probabilities of a
 // transcript, the client repeats the request without them.
 func TestServiceWithoutLogprobs(t *testing.T) {

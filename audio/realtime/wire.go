@@ -87,6 +87,7 @@ type serverEvent struct {
 	Delta        string       `json:"delta"`
 	Transcript   string       `json:"transcript"`
 	Logprobs     []logprob    `json:"logprobs"`
+	Answer       *Answer      `json:"answer"`
 	Response     response     `json:"response"`
 	Usage        *usage       `json:"usage"` // of a transcription
 	Error        serviceError `json:"error"`

@@ -191,7 +191,7 @@ func (c *caller) result() ([]time.Duration, error) {
 }
 
 // FinalTranscript implements [realtime.Handler].
-func (c *caller) FinalTranscript(string, string, float64) {
+func (c *caller) FinalTranscript(string, realtime.Transcript) {
 	c.mu.Lock()
 	c.seq++
 	seq := c.seq

@@ -91,17 +91,17 @@ type Port struct {
 	Settings func() protocol.Settings
 	// NewUtterance allocates an id for an utterance.
 	NewUtterance func() uint64
-	// Heard stores the words of an utterance and returns the event for its final
-	// transcript.
-	Heard func(epoch uint32, utterance uint64, text string, confidence float64) csm.Final
+	// Heard stores the words of an utterance and returns its event.
+	Heard func(epoch uint32, utterance uint64, said Transcript) csm.Final
 	// HeardPartly stores a partial transcript and returns its event.
 	HeardPartly func(epoch uint32, utterance uint64, text string) csm.Partial
 	// HeardSettled reports words that the recogniser expects to keep if the voice, which
 	// has paused, remains silent. It does not block.
 	HeardSettled func(utterance uint64, text string)
-	// Names returns the names that the user is likely to say, in spoken form, the
-	// user's own first. They are for local engines only.
+	// Names returns the names that the user is likely to say, in spoken form, for local engines.
 	Names func() []string
+	// Expected returns the groups of spoken.Answers, or nil where no answer is expected.
+	Expected func() [][]string
 	// Words returns the spoken text of a segment.
 	Words func(speech.Segment) string
 	// Answer appends text to the answer to a request, for a World that answers requests
@@ -208,7 +208,7 @@ func New(cfg Config) *Daemon {
 func (d *Daemon) port() Port {
 	return Port{
 		Post: d.loop.Post, Settings: d.prompted, NewUtterance: d.content.newID,
-		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Words: d.spokenText, Answer: d.answerFromWorld,
+		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
 		Capturing: d.capturing, Waking: d.waking, Used: d.used,

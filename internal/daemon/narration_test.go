@@ -131,6 +131,30 @@ func TestNarrationsInEachLanguage(t *testing.T) {
 	}
 }
 
+// TestAnswersAreExpected: while an answer is spoken and while a question is open, and not while
+// the assistant works.
+func TestAnswersAreExpected(t *testing.T) {
+	k := newTask(t, protocol.English)
+	if k.d.expected() != nil {
+		t.Error("answers are expected while the assistant works")
+	}
+	k.port.Answer(k.request, 0, "I look at the parser first. ", false)
+	k.d.Drain()
+	line, _ := speech.LineOf(k.d.State().Speech)
+	k.d.Post(csm.SpeechBuffered{Gen: line.Gen, Seq: line.Segments[0].Seq})
+	k.d.Drain()
+	if k.d.expected() == nil {
+		t.Errorf("no answers are expected in %T", k.d.State().Conv)
+	}
+	k.plays()
+	k.d.Post(k.port.ToolCall(k.request, 0, copilot.ToolCall{Name: "think", Input: []byte("{}")}))
+	k.d.Post(csm.CopilotDone{Request: k.request})
+	k.d.Drain()
+	if k.d.expected() == nil {
+		t.Errorf("no answers are expected in %T", k.d.State().Copilot)
+	}
+}
+
 // A narration waits while the user speaks, while the assistant speaks, while the user is
 // asked and while the conversation or the voice is paused.
 func TestNarrationDoesNotDisturb(t *testing.T) {

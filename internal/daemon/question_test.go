@@ -342,6 +342,40 @@ func TestCutPhrase(t *testing.T) {
 	}
 }
 
+// TestAnswersOfTheSound: a short sound is an expected answer where it is one for certain, and
+// a yes that it does not confirm is doubted. What stops or refuses needs no proof.
+func TestAnswersOfTheSound(t *testing.T) {
+	d := newIdle(t, nil)
+	certain := func(phrase string) *Answer { return &Answer{phrase, leastLead, mostBehind} }
+	for _, c := range []struct {
+		text    string
+		answer  *Answer
+		class   csm.Class
+		doubted bool
+	}{
+		{"Stompin.", certain("Stop."), csm.Stop, false},
+		{"The knife.", certain("Deny."), csm.No, false},
+		{"Guess.", certain("Yes."), csm.Yes, false},
+		{"Yes.", certain("Mm-hmm."), csm.Backchannel, false},
+		{"Yes.", certain("Yes."), csm.Yes, false},
+		{"Yes.", nil, csm.Yes, false},
+		{"Yes.", &Answer{"Yes.", leastLead - 0.1, 0}, csm.Yes, true},
+		{"Yes.", &Answer{"Yes.", 9, mostBehind + 0.1}, csm.Yes, true},
+		{"Yes.", &Answer{"No.", leastLead - 0.1, 0}, csm.Yes, true},
+		{"No.", &Answer{"Yes.", 1, 9}, csm.No, false},
+		{"Stop.", &Answer{"Yes.", 1, 9}, csm.Stop, false},
+		{"Open it.", &Answer{"Okay.", 9, 9}, csm.Content, false},
+	} {
+		f := d.heard(1, 1, Transcript{Text: c.text, Confidence: 1, Answer: c.answer})
+		if f.Class != c.class || f.Doubted != c.doubted {
+			t.Errorf("%q with %+v: %+v, want class %d", c.text, c.answer, f, c.class)
+		}
+	}
+	if d.expected() != nil {
+		t.Error("answers are expected where nothing is open")
+	}
+}
+
 // Classes that the core relies on, with and without a question.
 func TestHeardClassifies(t *testing.T) {
 	d := newIdle(t, nil)
@@ -349,16 +383,16 @@ func TestHeardClassifies(t *testing.T) {
 		"": csm.Empty, "mm-hm": csm.Backchannel, "Stop!": csm.Stop, "Hold on.": csm.Pause, "Warte mal": csm.Pause, "please continue": csm.Continue, "Yes.": csm.Yes, "Nein.": csm.No, "open the config": csm.Content,
 		"send it": csm.Content, // not the phrase in this mode
 	} {
-		if f := d.heard(1, 1, text, 1); f.Class != want || f.Named {
+		if f := d.heard(1, 1, Transcript{Text: text, Confidence: 1}); f.Class != want || f.Named {
 			t.Errorf("%q: %+v, want class %d", text, f, want)
 		}
 	}
 	for text, want := range map[string]bool{"the us": true, "stop": false, "hold on": false, "yes": false, "mm-hm": false, "": false} {
-		if f := d.heard(1, 1, text, 0.1); f.Doubted != want {
+		if f := d.heard(1, 1, Transcript{Text: text, Confidence: 0.1}); f.Doubted != want {
 			t.Errorf("%q, with a confidence of 0.1: %+v", text, f)
 		}
 	}
-	if f := d.heard(1, 1, "the us", 0.3); f.Doubted {
+	if f := d.heard(1, 1, Transcript{Text: "the us", Confidence: 0.3}); f.Doubted {
 		t.Errorf("with a confidence of 0.3: %+v", f)
 	}
 	for text, want := range map[string]csm.Partial{
@@ -371,7 +405,7 @@ func TestHeardClassifies(t *testing.T) {
 	phrase := newIdle(t, func(s *protocol.Settings) {
 		s.TurnDetection.Mode, s.TurnDetection.SendPhrase = protocol.TurnPhrase, "over and out"
 	})
-	if f := phrase.heard(1, 7, "Explain the parser. Over and out.", 1); f.Class != csm.Send || f.Words != 3 || phrase.content.utterance(7) != "Explain the parser." {
+	if f := phrase.heard(1, 7, Transcript{Text: "Explain the parser. Over and out.", Confidence: 1}); f.Class != csm.Send || f.Words != 3 || phrase.content.utterance(7) != "Explain the parser." {
 		t.Errorf("%+v of %q", f, phrase.content.utterance(7))
 	}
 }

@@ -16,10 +16,12 @@ import (
 // measured on the same sounds.
 const doubted = 0.3
 
-// heard stores the words of a final transcript and classifies the utterance.
-func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence float64) csm.Final {
+// heard stores the words of a final transcript and classifies the utterance. A yes that the
+// sound does not confirm is doubted.
+func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	f := csm.Final{Epoch: epoch, Utterance: utterance}
-	instead := ""
+	text, unsure := t.words()
+	instead, confidence := "", t.Confidence
 	if rest, said := d.cutSendPhrase(text); said {
 		text, f.Class = rest, csm.Send
 	} else {
@@ -32,7 +34,8 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence f
 		}
 	}
 	f.Words = len(strings.Fields(text))
-	f.Doubted = f.Doubted || f.Class == csm.Content && d.doubts(text, confidence)
+	f.Doubted = f.Doubted || f.Class == csm.Content && d.doubts(text, confidence) || f.Class == csm.Yes && unsure
+	f.Named = f.Named && !f.Doubted
 	written := text
 	switch {
 	case instead != "":

@@ -99,7 +99,7 @@ func (h *hearing) Work(f engine.Frame) {
 	u := h.utterances[f.Stream]
 	switch f.Kind {
 	case engine.Start:
-		u = &utterance{words: string(f.Payload)}
+		u = &utterance{words: strings.Join(engine.UtteranceOf(f.Payload).Words, "\n")}
 		switch {
 		case h.online == 0:
 		case h.onlineWords != nil && u.words != "":

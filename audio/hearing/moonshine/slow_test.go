@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
@@ -164,21 +165,13 @@ func TestScoreIsTheTranscripts(t *testing.T) {
 // not one of them.
 func TestClosedQuestion(t *testing.T) {
 	m := loadModel(t, 1)
-	phrases, classes := classified()
-	for name, want := range map[string]string{"stop": "stop", "unsure": "", "archive": ""} {
-		s := encode(t, m, readRecording(t, name).pcm)
-		draft, err := m.Draft(s)
+	for name, want := range map[string]spoken.Command{"stop": spoken.CommandStop, "unsure": "", "archive": ""} {
+		a, err := m.Compare(encode(t, m, slices.Concat(readRecording(t, name).pcm, silence)), spoken.Answers)
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := m.Score(s, phrases)
-		if err != nil {
-			t.Fatal(err)
-		}
-		class, lead := bestClass(scores, classes)
-		less := draft.LogProb - slices.Max(scores)
-		if want != "" && (class != want || lead < 3 || less > 4) || want == "" && less < 6 {
-			t.Errorf("%s: %s leads by %.1f, the draft %q by %.1f", name, class, lead, draft.Text, less)
+		if want != "" && (spoken.Classify(a.Phrase).Command != want || a.Lead < 3 || a.Behind > 4) || want == "" && a.Behind < 6 {
+			t.Errorf("%s: %+v", name, a)
 		}
 	}
 }

@@ -48,19 +48,20 @@ type worker struct {
 	utterances map[uint32]*utterance
 	now        func() time.Time
 
-	words string // for which names were made
+	words []string // for which names were made
 	names *Names
 }
 
 // utterance is an unfinished utterance. What is longer than a piece is recognised while the
 // rest is spoken.
 type utterance struct {
-	names   *Names
-	done    Transcript // of the pieces before pcm
-	pcm     []int16
-	settled *Transcript // the final if nothing more is said; nil while the voice goes on
-	next    int         // samples of pcm at which the next partial result is due
-	partial string
+	names    *Names
+	expected [][]string // answers
+	done     Transcript // of the pieces before pcm
+	pcm      []int16
+	settled  *engine.Final // if nothing more is said; nil while the voice goes on
+	next     int           // samples of pcm at which the next partial result is due
+	partial  string
 }
 
 // Close implements engine.Worker.
@@ -76,7 +77,8 @@ func (w *worker) Work(f engine.Frame) {
 	u := w.utterances[f.Stream]
 	switch f.Kind {
 	case engine.Start:
-		w.utterances[f.Stream] = &utterance{names: w.namesOf(string(f.Payload)), next: int(partialEvery.Seconds() * SampleRate)}
+		likely := engine.UtteranceOf(f.Payload)
+		w.utterances[f.Stream] = &utterance{names: w.namesOf(likely.Words), expected: likely.Expected, next: int(partialEvery.Seconds() * SampleRate)}
 	case engine.Audio:
 		if u == nil {
 			return
@@ -119,18 +121,37 @@ func (w *worker) final(u *utterance) (*engine.Final, error) {
 	if u.settled == nil {
 		spoken := len(u.pcm)
 		u.pcm = audio.AppendWiped(u.pcm, silence)
-		t, err := w.model.Recognize(u.pcm, u.names)
+		f, err := w.recognize(u, spoken)
 		u.pcm = u.pcm[:spoken]
 		if err != nil {
 			return nil, err
 		}
-		t = u.done.join(t)
-		if invented(t.Text) {
-			t = Transcript{}
-		}
-		u.settled = &t
+		u.settled = f
 	}
-	return &engine.Final{Text: u.settled.Text, Confidence: confidence(*u.settled)}, nil
+	return u.settled, nil
+}
+
+// recognize recognises an utterance of which that many samples were spoken.
+func (w *worker) recognize(u *utterance, spoken int) (*engine.Final, error) {
+	t, err := w.model.Recognize(u.pcm, u.names)
+	if err != nil {
+		return nil, err
+	}
+	t = u.done.join(t)
+	f := &engine.Final{Text: t.Text, Confidence: confidence(t)}
+	if len(u.expected) > 1 && len(u.done.Words) == 0 && shortestSound <= spoken && spoken <= longestAnswer {
+		sound, err := w.model.Encode(u.pcm)
+		if err != nil {
+			return nil, err
+		}
+		if f.Answer, err = w.model.Compare(sound, u.expected); err != nil {
+			return nil, err
+		}
+	}
+	if invented(t.Text) {
+		f.Text, f.Confidence = "", 0
+	}
+	return f, nil
 }
 
 // inventions are what the model writes for a cough, a key stroke or an empty room, because
@@ -197,12 +218,11 @@ func (w *worker) draft(pcm []int16) (Transcript, error) {
 	})
 }
 
-// namesOf returns the trie of the terms of the trade and of an utterance's words, one per
-// line. It makes another one only for other words.
-func (w *worker) namesOf(words string) *Names {
-	if w.names == nil || words != w.words {
-		list := strings.FieldsFunc(words, func(r rune) bool { return r == '\n' })
-		w.words, w.names = words, w.model.Names(slices.Concat(Terms(), list))
+// namesOf returns the trie of the terms of the trade and of an utterance's words. It makes
+// another one only for other words.
+func (w *worker) namesOf(words []string) *Names {
+	if w.names == nil || !slices.Equal(words, w.words) {
+		w.words, w.names = words, w.model.Names(slices.Concat(Terms(), words))
 	}
 	return w.names
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	testworker "github.com/agentvoice/agentvoice-daemon/internal/testutil/worker"
 )
 
@@ -21,8 +22,8 @@ func serve(t *testing.T) (*worker, func() []engine.Reply) {
 }
 
 // say sends an utterance in pieces of 32 ms.
-func say(w *worker, stream uint32, words string, pcm []int16) {
-	w.Work(engine.Frame{Kind: engine.Start, Stream: stream, Payload: []byte(words)})
+func say(w *worker, stream uint32, words []string, pcm []int16) {
+	w.Work(engine.Frame{Kind: engine.Start, Stream: stream, Payload: engine.Utterance{Words: words}.Payload()})
 	for piece := range slices.Chunk(pcm, 512) {
 		w.Work(engine.Frame{Kind: engine.Audio, Stream: stream, Payload: engine.Bytes(piece)})
 	}
@@ -39,7 +40,7 @@ func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
 		return tick
 	}
 	r := readRecordings(t, "testdata")[0]
-	say(w, 7, "", r.pcm)
+	say(w, 7, nil, r.pcm)
 	all := replies()
 	final := all[len(all)-1]
 	want, err := w.model.Recognize(slices.Concat(r.pcm, silence), w.names)
@@ -66,6 +67,30 @@ func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
 	}
 }
 
+// TestWorkerComparesShortSounds: only a sound that is short enough is compared with the
+// expected answers, and only if there are some.
+func TestWorkerComparesShortSounds(t *testing.T) {
+	w, replies := serve(t)
+	short, long := readRecording(t, "stop").pcm, readRecordings(t, "testdata")[0].pcm
+	if len(short) > longestAnswer || len(long) <= longestAnswer {
+		t.Fatalf("recordings of %d and %d samples", len(short), len(long))
+	}
+	for _, c := range []struct {
+		pcm      []int16
+		expected [][]string
+		want     bool
+	}{{short, spoken.Answers, true}, {short, nil, false}, {short, [][]string{{"Stop."}}, false}, {short[:100], spoken.Answers, false}, {long, spoken.Answers, false}} {
+		w.Work(engine.Frame{Kind: engine.Start, Stream: 1, Payload: engine.Utterance{Expected: c.expected}.Payload()})
+		w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(c.pcm)})
+		w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
+		all := replies()
+		final := all[len(all)-1].Final
+		if final == nil || (final.Answer != nil) != c.want || c.want && spoken.Classify(final.Answer.Phrase).Command != spoken.CommandStop {
+			t.Errorf("%d samples, %d groups: %+v, %+v", len(c.pcm), len(c.expected), final, final.Answer)
+		}
+	}
+}
+
 // TestInventionsAreNothing: a click in a quiet room says nothing, and words that only contain
 // an invention are kept.
 func TestInventionsAreNothing(t *testing.T) {
@@ -74,7 +99,7 @@ func TestInventionsAreNothing(t *testing.T) {
 	for i := range 200 { // a key stroke
 		pcm[4000+i] = int16(9000 * (1 - i/200) * (1 - 2*(i/7%2)))
 	}
-	say(w, 1, "", pcm)
+	say(w, 1, nil, pcm)
 	all := replies()
 	if last := all[len(all)-1]; last.Final == nil || last.Final.Text != "" || last.Final.Confidence != 0 {
 		t.Errorf("a key stroke says %+v", last.Final)
@@ -98,7 +123,7 @@ func TestWorkerServesStreams(t *testing.T) {
 	w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(list[0].pcm)})
 	w.Work(engine.Frame{Kind: engine.Cancel, Stream: 1})
 	w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
-	say(w, 2, "split fields", list[1].pcm)
+	say(w, 2, []string{"split fields"}, list[1].pcm)
 	all := replies()
 	want, err := w.model.Recognize(list[1].pcm, w.names)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
 // Reasons why a statement is invalid in the current state.
@@ -143,7 +144,7 @@ func (w *World) hear(st statement) error {
 		w.port.Post(w.port.HeardPartly(w.epoch(), w.utterances[len(w.utterances)-1].id, st.text))
 		return nil
 	case "stt.final":
-		w.port.Post(w.port.Heard(w.epoch(), oldest, st.text, 1))
+		w.port.Post(w.port.Heard(w.epoch(), oldest, daemon.Transcript{Text: st.text, Confidence: 1}))
 	case "stt.failed":
 		w.port.Post(csm.RecognitionLost{Epoch: w.epoch(), Utterance: oldest, Code: st.code})
 	}

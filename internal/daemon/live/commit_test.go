@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -43,7 +44,7 @@ var lateCommits = []struct {
 	{"its words are there first", true, func(h *hearer) {
 		said(h)
 		h.commit()
-		h.FinalTranscript("A", "one", 1)
+		h.FinalTranscript("A", realtime.Transcript{Text: "one", Confidence: 1})
 		time.Sleep(time.Minute)
 	}, nil},
 	{"it does not hear the end", true, func(h *hearer) {
@@ -96,7 +97,7 @@ func TestACommitDoesNotOvertakeAudio(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				port := daemon.Port{
 					Post: func(csm.Event) {}, NewUtterance: ids(),
-					Heard: func(epoch uint32, u uint64, _ string, _ float64) csm.Final {
+					Heard: func(epoch uint32, u uint64, _ daemon.Transcript) csm.Final {
 						return csm.Final{Epoch: epoch, Utterance: u}
 					},
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
 // hearer turns reports from the service and the local detector into events.
@@ -198,8 +199,10 @@ func (h *hearer) SettledTranscript(item, text string) {
 }
 
 // FinalTranscript implements realtime.Handler.
-func (h *hearer) FinalTranscript(item, text string, confidence float64) {
-	h.with(func(m *matcher) []csm.Event { return m.final(item, text, confidence) })
+func (h *hearer) FinalTranscript(item string, t realtime.Transcript) {
+	h.with(func(m *matcher) []csm.Event {
+		return m.final(item, daemon.Transcript{Text: t.Text, Confidence: t.Confidence, Answer: (*daemon.Answer)(t.Answer)})
+	})
 }
 
 // TranscriptFailed implements realtime.Handler.

@@ -206,26 +206,26 @@ func (m *matcher) settled(name, text string) {
 // final handles a final transcript. Words without a voice come from somebody whom the
 // local detector missed, unless they may be the assistant's own, or were made of silence.
 // Words spoken under push-to-talk are never taken for a cough.
-func (m *matcher) final(name, text string, confidence float64) []csm.Event {
+func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
 	u := it.of
 	m.heardTo = max(m.heardTo, it.to)
 	if u == nil {
-		if m.echo(it.from, it.to) || text == "" || m.silent(it) {
+		if m.echo(it.from, it.to) || said.Text == "" || m.silent(it) {
 			m.ignored++
 			return nil
 		}
 		started := m.begin(max(it.from, 0), 0, false)
 		u = m.spoken[len(m.spoken)-1]
 		m.answered(u)
-		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, text, confidence)}
+		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, said)}
 	}
 	m.answered(u)
 	if u.pressed {
-		confidence = 1
+		said.Confidence = 1
 	}
-	return []csm.Event{m.port.Heard(m.epoch, u.id, text, confidence)}
+	return []csm.Event{m.port.Heard(m.epoch, u.id, said)}
 }
 
 // failed handles speech that the service could not transcribe.

@@ -21,8 +21,8 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	var out []string
 	port := daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
-		Heard: func(epoch uint32, u uint64, text string, confidence float64) csm.Final {
-			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text)), Doubted: confidence < 0.5}
+		Heard: func(epoch uint32, u uint64, said daemon.Transcript) csm.Final {
+			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(said.Text)), Doubted: said.Confidence < 0.5}
 		},
 		HeardSettled: func(u uint64, text string) { out = append(out, fmt.Sprintf("settled %d %s", u, text)) },
 		HeardPartly: func(epoch uint32, u uint64, text string) csm.Partial {
@@ -62,9 +62,9 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 		case "settled":
 			m.settled(w[1], text)
 		case "final":
-			events = m.final(w[1], text, 1)
+			events = m.final(w[1], daemon.Transcript{Text: text, Confidence: 1})
 		case "doubted":
-			events = m.final(w[1], text, 0)
+			events = m.final(w[1], daemon.Transcript{Text: text, Confidence: 0})
 		case "failed":
 			events = some(m.failed(w[1]))
 		default:
@@ -182,8 +182,8 @@ func TestMatcherWaitsForWords(t *testing.T) {
 	var last uint64
 	m := newMatcher(daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
-		Heard: func(epoch uint32, u uint64, text string, _ float64) csm.Final {
-			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
+		Heard: func(epoch uint32, u uint64, said daemon.Transcript) csm.Final {
+			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(said.Text))}
 		},
 	}, 3, true, func(int64, int64) bool { return true })
 	m.wordsOnly = true
@@ -199,7 +199,7 @@ func TestMatcherWaitsForWords(t *testing.T) {
 	note(some(m.started("A", 480000))...) // the words arrive late, while the assistant speaks
 	note(m.unheard(u)...)
 	note(m.stopped("A", 14400))
-	note(m.final("A", "stop it", 1)...)
+	note(m.final("A", daemon.Transcript{Text: "stop it", Confidence: 1})...)
 	note(m.voice(48000, 0), m.silence(52800)) // a cough
 	note(m.gone()...)
 	u = m.open()

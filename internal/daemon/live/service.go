@@ -171,7 +171,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		if s.local == nil || s.local.err != nil {
 			return cfg, errors.New("the embedded server does not run")
 		}
-		cfg.BaseURL, cfg.Loopback, cfg.Settled = s.local.base, true, set.Speculation
+		cfg.BaseURL, cfg.Loopback, cfg.Settled, cfg.Answers = s.local.base, true, set.Speculation, true
 	} else {
 		var err error
 		if cfg.TURN, err = s.relays(set); err != nil {
@@ -255,7 +255,7 @@ func (s *service) serve(l *localServer, set protocol.Settings) error {
 		cfg.Recognizer = l.transcriber.Recognizer
 	}
 	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
-	cfg.Words = s.w.port.Names
+	cfg.Words, cfg.Expected = s.w.port.Names, s.w.port.Expected
 	cfg.KeepEngines, cfg.EnginesFreed = s.w.cfg.KeepModels, heap.Return
 	if l.server, err = localrealtime.New(cfg); err != nil {
 		return err
