@@ -126,11 +126,15 @@ assets=$("$here/setup.sh" --where)
 cp "$assets"/{silero_vad_v6.onnx,*onnxruntime*1.32.0*} "$folder/assets/"
 for model in moonshine-tiny-en kokoro-82m-int8; do
   [[ ! -f $assets/$model/model.json ]] || cp -r "$assets/$model" "$folder/assets/"
+  [[ ! -f $assets/$model/LICENSE.txt ]] || cp "$assets/$model/LICENSE.txt" "$folder/licenses/$model.txt"
 done
+[[ ! -d $assets/onnxruntime ]] || cp -r "$assets/onnxruntime" "$folder/licenses/"
 # The engine for models that users install, with its own runtime.
 for library in "$assets"/*sherpa-onnx-c-api.* "$assets"/*onnxruntime.{so,dylib,dll}; do
   [[ ! -f $library ]] || cp "$library" "$folder/assets/"
 done
+# Apache-2.0, like Kokoro; its package has no copy of it.
+[[ ! -f $assets/kokoro-82m-int8/LICENSE.txt ]] || cp "$assets/kokoro-82m-int8/LICENSE.txt" "$folder/licenses/sherpa-onnx.txt"
 
 # The stock English model of PocketSphinx, from the system's package.
 cp internal/vocab/common.LICENSE.txt "$folder/licenses/scowl.txt"

