@@ -49,10 +49,10 @@ test('the package is for this platform, and holds these files and no others', ()
       `bin/${executable}`, 'dist/extension.js', 'dist/panel.css', 'dist/panel.js', 'dist/window.js',
       'l10n/bundle.l10n.de.json', 'l10n/bundle.l10n.ja.json', 'media/icon.png', 'media/icon.svg',
       ...['control', 'copilot', 'privacy', 'start'].map((name) => `media/walkthrough-${name}.svg`),
-      'bin/assets/silero_vad_v6.onnx'].map((name) => `extension/${name}`),
+      'bin/assets/silero_vad_v6.onnx', 'bin/assets/moonshine-tiny-en/model.json', 'bin/assets/kokoro-82m-int8/model.json'].map((name) => `extension/${name}`),
   ];
   assert.deepEqual(fixed.filter((name) => !names.includes(name)), [], 'missing');
-  const engines = /^extension\/bin\/(lib\/(system\/)?[\w.+-]+\.(so(\.\d+)*|dylib)|[\w.+-]+\.dll|assets\/(lib)?onnxruntime\.\w+|assets\/pocketsphinx\/en-us\/[\w./-]+|assets\/alsa\/alsa\.conf|licenses\/[\w.+-]+\.txt)$/;
+  const engines = /^extension\/bin\/(lib\/(system\/)?[\w.+-]+\.(so(\.\d+)*|dylib)|[\w.+-]+\.dll|assets\/(lib)?(onnxruntime|sherpa-onnx-c-api)[\w.-]*|assets\/(pocketsphinx\/en-us|moonshine-tiny-en|kokoro-82m-int8)\/[\w./-]+|assets\/alsa\/alsa\.conf|licenses\/[\w./+-]+\.txt)$/;
   assert.deepEqual(names.filter((name) => !fixed.includes(name) && !engines.test(name)), [], 'not expected');
 });
 
@@ -105,8 +105,8 @@ if (process.platform === 'linux') {
   });
 
   test('what is given on has its licence beside it', () => {
-    const licences = readdirSync(join(bin, 'licenses'));
-    for (const name of ['libportaudio2', 'libflite1', 'libpocketsphinx3', 'libasound2', 'libopus0', 'libgfortran5', 'pocketsphinx-en-us']) {
+    const licences = readdirSync(join(bin, 'licenses'), { recursive: true }).map(String);
+    for (const name of ['libportaudio2', 'libflite1', 'libpocketsphinx3', 'libasound2', 'libopus0', 'libgfortran5', 'pocketsphinx-en-us', 'moonshine-tiny-en', 'kokoro-82m-int8', 'sherpa-onnx', 'onnxruntime/LICENSE']) {
       assert.ok(licences.includes(`${name}.txt`), name);
     }
   });
