@@ -53,7 +53,7 @@ func Open(modelPath, runtimePath string, threads int) (*Session, error) {
 }
 
 func open(modelPath string, threads int) (*Session, error) {
-	in, out, err := ort.GetInputOutputInfo(modelPath)
+	in, out, err := tensorsOf(modelPath)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +79,25 @@ func open(modelPath string, threads int) (*Session, error) {
 	}
 	s.DynamicAdvancedSession, err = ort.NewDynamicAdvancedSession(modelPath, s.Inputs, s.Outputs, options)
 	return s, err
+}
+
+// tensorsOf returns the inputs and outputs of a model. It loads the model, but leaves out what
+// is only good for computing.
+func tensorsOf(modelPath string) (in, out []ort.InputOutputInfo, err error) {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = options.Destroy() }()
+	err = errors.Join(
+		options.SetIntraOpNumThreads(1), options.SetInterOpNumThreads(1),
+		options.SetGraphOptimizationLevel(ort.GraphOptimizationLevelDisableAll),
+		options.AddSessionConfigEntry("session.disable_prepacking", "1"),
+	)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ort.GetInputOutputInfoWithOptions(modelPath, options)
 }
 
 // Close frees the session, and ONNX Runtime after the last one. It is safe to call twice.
