@@ -22,6 +22,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/voice/kokoro"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
+	"github.com/agentvoice/agentvoice-daemon/internal/models"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -70,6 +71,7 @@ func loader(m engine.Model) engine.Loader {
 type localSpeech struct {
 	hearing, voice, turnEnd *engine.Engine // nil if there is no model for it
 	names                   string         // the models in use
+	chosen                  bool           // the user has installed what hears
 	err                     error          // why an installed model is not used
 	// slow is how late the first words of the default voice are, if that is too late.
 	slow time.Duration
@@ -87,7 +89,8 @@ func findSpeech() localSpeech {
 		return localSpeech{err: err}
 	}
 	l.err = set.Damaged
-	if len(set.Hearing) == 0 {
+	l.chosen = len(set.Hearing) > 0
+	if !l.chosen {
 		if m, err := defaultModel(assets.Recogniser); err == nil {
 			set.Hearing = []engine.Model{m}
 		}
@@ -213,16 +216,36 @@ func (l localSpeech) examine(needed bool) []finding {
 			}
 			return l.names, nil
 		}),
-		examineEngine("recognition", l.hearing, needed, func() (string, error) {
-			r, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
-			if err != nil {
-				return "", err
-			}
-			return "PocketSphinx, English", r.Close()
-		}),
+		l.examineHearing(needed),
 		l.examineVoice(needed),
 		examineEngine("end of turn", l.turnEnd, false, func() (string, error) { return "by words and pause length", nil }),
 	}
+}
+
+// examineHearing checks the recogniser, and whether it understands the language of this
+// machine's user.
+func (l localSpeech) examineHearing(needed bool) finding {
+	f := examineEngine("recognition", l.hearing, needed, func() (string, error) {
+		r, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
+		if err != nil {
+			return "", err
+		}
+		return "PocketSphinx, English", r.Close()
+	})
+	language := spokenLanguage("")
+	if !f.OK || l.chosen || language == "en" { // the default ones know English
+		return f
+	}
+	fix := "choose a service with agentvoice.provider"
+	if m, err := models.DefaultManifest(); err == nil {
+		for _, e := range m.Recommend(language, models.Fast) {
+			if e.Use() != engine.Speech {
+				fix = fmt.Sprintf("run `agentvoice-daemon models install %s`, or %s", e.Name, fix)
+				break
+			}
+		}
+	}
+	return found("recognition", false, "", nil, fault{fmt.Sprintf("%s does not understand your language (%s)", f.Detail, language), fix})
 }
 
 // examineVoice checks the voice and measures how soon its first words are there.
