@@ -159,7 +159,7 @@ func (r *keeper) Partial() string {
 	return r.engine.Partial()
 }
 
-// Settle implements Settler. An engine that is none has its partial result.
+// Settle implements Settler. It returns the partial result of an engine that is no Settler.
 func (r *keeper) Settle() (string, error) {
 	if err := r.check(); err != nil {
 		return "", err

@@ -57,8 +57,8 @@ func TestTextAtAPauseIsSentToClientsThatAsk(t *testing.T) {
 	}
 }
 
-// A recogniser whose final text takes time is told of each pause, and when the voice goes on,
-// so that it has the text when the turn ends. The words are told at once.
+// A Settler computes its final text in each pause, and again if the voice goes on, so that the
+// text is ready when the turn ends.
 func TestTheFinalTextIsComputedInThePause(t *testing.T) {
 	var mu sync.Mutex
 	var calls []string

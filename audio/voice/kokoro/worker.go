@@ -74,7 +74,7 @@ func (w *worker) Work(f engine.Frame) {
 		return nil
 	})
 	switch {
-	case ctx.Err() != nil: // nobody waits
+	case ctx.Err() != nil: // cancelled, so no reply is expected
 	case err != nil:
 		w.to.Send(engine.Reply{Stream: f.Stream, Error: err.Error()})
 	default:
