@@ -16,7 +16,7 @@ const words = read('package.nls.json');
 /** The groups of the settings page, by the first part of a setting's name. */
 const GROUPS = {
   service: ['provider', 'endpoint', 'deployment', 'model', 'locale', 'session', 'network'],
-  hearing: ['hearing', 'transcription', 'vocabulary', 'words', 'wake', 'turnDetection', 'interruption'],
+  hearing: ['hearing', 'transcription', 'models', 'vocabulary', 'words', 'wake', 'turnDetection', 'interruption'],
   voice: ['voice', 'speech', 'cues'],
   audio: ['audio'],
   assistant: ['agent', 'speculation', 'copilot', 'conversation', 'suspend', 'fault'],

@@ -83,6 +83,7 @@ const (
 	CodeVoiceReplaced      ErrorCode = "voiceReplaced"
 	CodeHearingReplaced    ErrorCode = "hearingReplaced"
 	CodeTurnEndReplaced    ErrorCode = "turnEndReplaced"
+	CodeLanguageUnknown    ErrorCode = "languageUnknown"
 	CodeServiceLimited     ErrorCode = "serviceLimited"
 	CodeVoiceParaphrases   ErrorCode = "voiceParaphrases"
 	CodeHeardRoughly       ErrorCode = "heardRoughly"
@@ -444,6 +445,10 @@ var Errors = []ErrorSpec{
 		words{"The end-of-turn model failed. Turns now end by words and pauses.", "Das Modell für das Ende Ihrer Äußerung ist ausgefallen. Wörter und Pausen entscheiden stattdessen.", "発話の終わりを判定するモデルが使えなくなりました。代わりに言葉と間で判定します。"},
 		words{"Install or import the model again; run doctor.", "Installieren oder importieren Sie das Modell noch einmal; führen Sie doctor aus.", "モデルをもう一度インストールまたはインポートしてください。doctor も利用できます。"},
 		words{"I may wait a little longer before I answer.", "Ich warte vielleicht etwas länger, bevor ich antworte.", "お返事まで少し長くお待ちいただくことがあります。"}},
+	{CodeLanguageUnknown, -32089, false,
+		words{"The recogniser of this machine does not understand your language.", "Die Erkennung dieses Rechners versteht Ihre Sprache nicht.", "このコンピューターの音声認識は、あなたの言語に対応していません。"},
+		words{"Install a model for it with Agent Voice: Install Local Voice, or models install. If you speak English, set agentvoice.transcription.language to en.", "Installieren Sie ein Modell dafür mit „Agent Voice: Lokale Sprachmodelle installieren“ oder models install. Wenn Sie Englisch sprechen, stellen Sie agentvoice.transcription.language auf en.", "「Agent Voice: ローカル音声をインストール」または models install で、対応するモデルをインストールしてください。英語で話す場合は、agentvoice.transcription.language を en にしてください。"},
+		words{"I only understand English until you install a model for your language.", "Bis Sie ein Modell für Ihre Sprache installieren, verstehe ich nur Englisch.", "対応するモデルをインストールするまで、英語しか聞き取れません。"}},
 	{CodeWatchRefused, -32085, false,
 		words{"The daemon refused the watcher.", "Der Daemon hat den Beobachter abgelehnt.", "デーモンが監視クライアントを拒否しました。"},
 		words{"Use the token in the daemon's file, and request words only if agentvoice.privacy.watch is words.", "Verwenden Sie das Token aus der Datei des Daemons, und verlangen Sie Wörter nur, wenn agentvoice.privacy.watch auf words steht.", "デーモンのファイルにあるトークンを使用してください。言葉を要求できるのは、agentvoice.privacy.watch が words の場合だけです。"},

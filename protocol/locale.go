@@ -35,6 +35,16 @@ func MatchLocale(tag string) Locale {
 	return Locales[i]
 }
 
+// BaseLanguage reduces a BCP 47 tag to its language, such as "de" for "de-AT". It returns ""
+// for "".
+func BaseLanguage(tag string) string {
+	if tag == "" {
+		return ""
+	}
+	base, _ := language.Make(tag).Base()
+	return base.String()
+}
+
 // words is a text in each Locale.
 type words struct{ en, de, ja string }
 

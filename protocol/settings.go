@@ -22,6 +22,7 @@ type Settings struct {
 	Model      string // realtime model; "" for the provider's default
 	Locale     string // BCP 47; "" for that of initialize
 	Agent      string // assistant: offline, openai or acp:CMD; "" for the editor's
+	Models     string // local models in the order of preference
 	// Speculation sends requests before the words are final.
 	Speculation bool
 
@@ -350,6 +351,9 @@ var SettingsTable = []Setting{
 		Meaning: "Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that accept a prompt with the audio.",
 		field:   func(s *Settings) any { return &s.Transcription.Prompt }},
 
+	{Name: "agentvoice.models", Default: "", Scope: ScopeApplication, Local: true, Restart: true,
+		Meaning: "Which of the installed models `local` prefers, by their names in `agentvoice-daemon models list`, separated by commas. Without it, models that know your language come first, then those that you installed.",
+		field:   func(s *Settings) any { return &s.Models }},
 	{Name: "agentvoice.vocabulary", Default: "", Scope: ScopeWindow,
 		Meaning: "Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They take precedence over `voice-words.md` in the workspace and in your home folder.",
 		field:   func(s *Settings) any { return &s.Vocabulary }},

@@ -355,11 +355,11 @@ func TestModelDescriptions(t *testing.T) {
 		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, engine.DescriptionFile), []byte(description), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		set, err := engine.Installed(root)
-		if err != nil || len(set.Hearing)+len(set.Voice) > 0 {
-			t.Errorf("%s: %v, %v", description, set, err)
+		list, damaged, err := engine.Installed(root)
+		if err != nil || len(list) > 0 {
+			t.Errorf("%s: %v, %v", description, list, err)
 		}
-		if got := fmt.Sprint(set.Damaged); !strings.Contains(got, want) || !strings.HasPrefix(got, "model mine: ") || !strings.HasSuffix(got, "; install it again") || strings.Contains(got, root) {
+		if got := fmt.Sprint(damaged); !strings.Contains(got, want) || !strings.HasPrefix(got, "model mine: ") || !strings.HasSuffix(got, "; install it again") || strings.Contains(got, root) {
 			t.Errorf("%s: %s, want %q", description, got, want)
 		}
 	}
@@ -376,10 +376,11 @@ func TestInstalledModels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set, err := engine.Installed(root)
-	if err != nil || set.Damaged != nil {
-		t.Fatal(err, set.Damaged)
+	list, damaged, err := engine.Installed(root)
+	if err != nil || damaged != nil || len(list) != 3 {
+		t.Fatal(list, err, damaged)
 	}
+	set := engine.Choose(list)
 	if len(set.Hearing) != 2 || set.Hearing[0].Name != "tone-streaming" || set.Hearing[1].Name != "tone-tdt" || len(set.Voice) != 0 {
 		t.Errorf("%+v", set)
 	}
@@ -391,10 +392,35 @@ func TestInstalledModels(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "0-moonshine", engine.DescriptionFile), []byte(description), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if set, err := engine.Installed(root); err != nil || len(set.Hearing) != 1 || set.Hearing[0].Name != "moonshine" {
-		t.Errorf("%+v, %v; want Moonshine alone", set, err)
+	if list, _, err = engine.Installed(root); err != nil {
+		t.Fatal(err)
 	}
-	if set, err := engine.Installed(filepath.Join(root, "none")); err != nil || len(set.Hearing) > 0 {
-		t.Error(set, err)
+	if set := engine.Choose(list); len(set.Hearing) != 1 || set.Hearing[0].Name != "moonshine" {
+		t.Errorf("%+v; want Moonshine alone", set)
+	}
+	// Nor does it keep a model of the same computer out.
+	if set := engine.Choose([]engine.Model{list[1], list[0], list[2]}); len(set.Hearing) != 2 || set.Hearing[1].Name != "tone-tdt" {
+		t.Errorf("%+v; want both tone models", set)
+	}
+	if list, damaged, err := engine.Installed(filepath.Join(root, "none")); err != nil || damaged != nil || len(list) > 0 {
+		t.Error(list, damaged, err)
+	}
+}
+
+func TestKnows(t *testing.T) {
+	for _, c := range []struct {
+		languages []string
+		language  string
+		want      bool
+	}{
+		{[]string{"en", "de"}, "de-AT", true},
+		{[]string{"en-US"}, "en", true},
+		{[]string{"en"}, "de", false},
+		{[]string{"en"}, "", true},
+		{nil, "de", true},
+	} {
+		if got := (engine.Model{Languages: c.languages}).Knows(c.language); got != c.want {
+			t.Errorf("%v knows %q: %v", c.languages, c.language, got)
+		}
 	}
 }

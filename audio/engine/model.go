@@ -156,32 +156,27 @@ func ReadModel(dir string) (Model, error) {
 	return m, nil
 }
 
-// Set is the set of models installed in a folder.
-type Set struct {
-	// Hearing has at most one model for Partials and one for Finals, which the same Computer
-	// computes.
-	Hearing []Model
-	// Voice has at most one model.
-	Voice []Model
-	// TurnEnd has at most one model.
-	TurnEnd []Model
-	// Damaged lists the models that cannot be used.
-	Damaged error
+// Knows reports whether the model supports a language, given as a BCP 47 tag. Every model is
+// taken to know an unknown language, "", and a model without a list to know every language.
+func (m Model) Knows(language string) bool {
+	base := func(tag string) string {
+		b, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		return b
+	}
+	return language == "" || len(m.Languages) == 0 || slices.ContainsFunc(m.Languages, func(l string) bool { return base(l) == base(language) })
 }
 
-// Installed reads the models in the subfolders of dir. If several have the same use,
-// the first by folder name is used. A missing dir, subfolders without a
+// Installed reads the models in the subfolders of dir, in the order of their folders' names.
+// damaged lists those that cannot be used. A missing dir, subfolders without a
 // DescriptionFile, and subfolders whose name begins with a dot are ignored.
-func Installed(dir string) (Set, error) {
+func Installed(dir string) (list []Model, damaged, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Set{}, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return Set{}, fmt.Errorf("cannot read the folder of models: %w; check its permissions", errors.Unwrap(err))
+		return nil, nil, fmt.Errorf("cannot read the folder of models: %w; check its permissions", errors.Unwrap(err))
 	}
-	var set Set
-	found := map[Use]bool{}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue // installation in progress
@@ -192,9 +187,30 @@ func Installed(dir string) (Set, error) {
 		}
 		m, err := ReadModel(sub)
 		if err != nil {
-			set.Damaged = errors.Join(set.Damaged, err)
+			damaged = errors.Join(damaged, err)
 			continue
 		}
+		list = append(list, m)
+	}
+	return list, damaged, nil
+}
+
+// Set is the set of models to use.
+type Set struct {
+	// Hearing has at most one model for Partials and one for Finals, which the same Computer
+	// computes.
+	Hearing []Model
+	// Voice has at most one model.
+	Voice []Model
+	// TurnEnd has at most one model.
+	TurnEnd []Model
+}
+
+// Choose returns the first model for each use, from a list in the order of preference.
+func Choose(list []Model) Set {
+	var set Set
+	found := map[Use]bool{}
+	for _, m := range list {
 		use := m.Use()
 		switch {
 		case found[use]:
@@ -203,10 +219,11 @@ func Installed(dir string) (Set, error) {
 		case use == TurnEnd:
 			set.TurnEnd = append(set.TurnEnd, m)
 		case len(set.Hearing) > 0 && set.Hearing[0].Computer() != m.Computer():
+			continue
 		default:
 			set.Hearing = append(set.Hearing, m)
 		}
 		found[use] = true
 	}
-	return set, nil
+	return set
 }

@@ -54,10 +54,11 @@ func toneEngines(t *testing.T, ears, mouth children) func(*Config) {
 		tonemodel.Voice(filepath.Join(dir, "voice"))); err != nil {
 		t.Fatal(err)
 	}
-	set, err := engine.Installed(dir)
-	if err != nil || set.Damaged != nil {
-		t.Fatal(err, set.Damaged)
+	list, damaged, err := engine.Installed(dir)
+	if err != nil || damaged != nil {
+		t.Fatal(err, damaged)
 	}
+	set := engine.Choose(list)
 	var o engine.Options
 	if o.Library, err = assets.Sherpa(); err != nil {
 		t.Fatal(err)

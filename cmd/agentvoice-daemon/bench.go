@@ -206,7 +206,7 @@ type hearingEngine struct {
 // hearingEngines returns the installed models, and PocketSphinx for English.
 func hearingEngines(language string) []hearingEngine {
 	var list []hearingEngine
-	if l := findSpeech(); l.hearing != nil {
+	if l := findSpeech(nil, language); l.hearing != nil {
 		list = append(list, hearingEngine{l.hearing.Name(), hearing.Engine(l.hearing)})
 	}
 	if strings.HasPrefix(strings.ToLower(language), "en") || len(list) == 0 {
@@ -307,7 +307,7 @@ another language, use --text.`,
 			}
 			defer func() { _ = ear.Close() }()
 			voices := []voiceEngine{{"Flite", voice.Flite()}}
-			if l := findSpeech(); l.voice != nil {
+			if l := findSpeech(nil, ""); l.voice != nil {
 				voices = slices.Insert(voices, 0, voiceEngine{l.voice.Name(), onlyVoice(l.voice)})
 			}
 			var all []engineFigures

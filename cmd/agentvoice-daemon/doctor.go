@@ -139,7 +139,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 	all = append(all, holder,
 		check("echo cancellation", false, canceller),
 		check("voice detection", local, detector))
-	all = append(all, findSpeech().examine(local)...)
+	all = append(all, findSpeech(modelNames(set.Models), protocol.BaseLanguage(set.Transcription.Language)).examine(local)...)
 	all = append(all,
 		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))

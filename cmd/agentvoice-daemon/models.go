@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -92,7 +93,8 @@ type catalogue struct {
 	Hearing  string      `json:"hearing"` // what recognises now
 	Voice    string      `json:"voice"`   // what speaks now
 	Engine   listedModel `json:"engine"`
-	// Models lists the manifest's models, then other installed ones.
+	// Models lists the installed models in the order in which they are used, then those that
+	// can be installed.
 	Models []listedModel `json:"models"`
 }
 
@@ -105,26 +107,32 @@ type listedModel struct {
 	Languages   []string        `json:"languages,omitempty"`
 	Licence     *models.Licence `json:"licence,omitempty"`
 	Machine     models.Class    `json:"machine,omitempty"`
-	Published   []models.Figure `json:"published,omitempty"`
-	Installable bool            `json:"installable"` // the manifest has its checksums
-	Archive     string          `json:"archive,omitempty"`
+	Figures     []models.Figure `json:"figures,omitempty"`
 	Installed   bool            `json:"installed"`
+	InUse       bool            `json:"inUse"`
 	Recommended bool            `json:"recommended"`
+	ByEngine    bool            `json:"byEngine"`   // the engine computes it
+	MustAccept  bool            `json:"mustAccept"` // the licence is not permissive
+
+	included bool // it came with this program
 }
 
 func newModelsList() *cobra.Command {
 	var f modelFlags
-	var language string
+	var language, prefer string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List installable and installed models",
-		Args:  noArguments,
+		Long: `List the installed models in the order in which they are used, then those that can be
+installed. The first model for each use that knows your language is used, unless the setting
+agentvoice.models names another.`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.store(nil, nil)
 			if err != nil {
 				return err
 			}
-			c, err := listModels(s, spokenLanguage(language))
+			c, err := listModels(s, modelNames(prefer), spokenLanguage(language))
 			if err != nil {
 				return err
 			}
@@ -135,7 +143,8 @@ func newModelsList() *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&language, "language", "", "recommend models for this language (default: the environment's language)")
+	cmd.Flags().StringVar(&language, "language", "", "language that you speak (default: the environment's language)")
+	cmd.Flags().StringVar(&prefer, "models", "", "models to prefer, as in the setting agentvoice.models")
 	return cmd
 }
 
@@ -159,7 +168,7 @@ func spokenLanguage(flag string) string {
 	return "en"
 }
 
-func listModels(s *models.Store, language string) (catalogue, error) {
+func listModels(s *models.Store, prefer []string, language string) (catalogue, error) {
 	var c catalogue
 	c.Language, c.Machine.Machine = language, models.ThisMachine()
 	c.Machine.Class = c.Machine.Machine.Class()
@@ -170,30 +179,35 @@ func listModels(s *models.Store, language string) (catalogue, error) {
 	release := s.Manifest.Engine
 	c.Engine = listedModel{
 		Name: models.EngineName, Title: "sherpa-onnx " + release.Version, Licence: &release.Licence,
-		Installed: s.EngineInstalled() == nil,
+		Installed: s.EngineInstalled() == nil, MustAccept: !release.Licence.Permissive(),
 	}
 	if p, err := release.Package(); err == nil {
-		c.Engine.Bytes, c.Engine.Installable = p.Size, true
+		c.Engine.Bytes = p.Size
 	}
-	c.Hearing, c.Voice = findSpeech().inUse()
+	speech := findSpeech(prefer, language)
+	c.Hearing, c.Voice = speech.inUse()
+	for _, m := range speech.models {
+		c.Models = append(c.Models, listedModel{Name: m.Name, Title: m.Name, Use: m.Use(), Languages: m.Languages, Installed: true, InUse: speech.uses(m), included: filepath.Dir(m.Dir()) != s.Dir})
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(c.Models, func(m listedModel) bool { return m.Name == name })
+	}
+	for _, name := range installed { // also those that are damaged
+		if m, err := engine.ReadModel(s.Folder(name)); err != nil || at(m.Name) < 0 {
+			c.Models = append(c.Models, listedModel{Name: name, Installed: true})
+		}
+	}
 	recommended := s.Manifest.Recommend(language, c.Machine.Class)
 	for _, e := range s.Manifest.Models {
-		c.Models = append(c.Models, listedModel{
-			Name: e.Name, Title: e.Title, Use: e.Use(), Bytes: e.Size(), Languages: e.Languages, Licence: &e.Licence,
-			Machine: e.Machine, Published: e.Figures, Installable: e.Pinned(), Archive: e.Archive,
-			Installed:   slices.Contains(installed, e.Name),
-			Recommended: slices.ContainsFunc(recommended, func(r models.Entry) bool { return r.Name == e.Name }),
-		})
-	}
-	for _, name := range installed {
-		if slices.ContainsFunc(c.Models, func(m listedModel) bool { return m.Name == name }) {
-			continue
+		i := at(e.Name)
+		if i < 0 {
+			i = len(c.Models)
+			c.Models = append(c.Models, listedModel{Name: e.Name})
 		}
-		l := listedModel{Name: name, Installed: true}
-		if m, err := engine.ReadModel(s.Folder(name)); err == nil {
-			l.Title, l.Use, l.Languages = m.Name, m.Use(), m.Languages
-		}
-		c.Models = append(c.Models, l)
+		m := &c.Models[i]
+		m.Title, m.Use, m.Bytes, m.Languages, m.Licence, m.Machine, m.Figures = e.Title, e.Use(), e.Size(), e.Languages, &e.Licence, e.Machine, e.Figures
+		m.Recommended = slices.ContainsFunc(recommended, func(r models.Entry) bool { return r.Name == e.Name })
+		m.ByEngine, m.MustAccept = e.ByEngine(), !e.Licence.Permissive()
 	}
 	return c, nil
 }
@@ -220,11 +234,12 @@ func (c catalogue) print(out io.Writer) error {
 		return err
 	}
 	for _, m := range c.Models {
-		for _, p := range m.Published {
-			fmt.Fprintf(out, "%s: %s %s (published: %s)\n", m.Name, p.What, p.Value, p.Source)
-		}
-		if !m.Installable && m.Archive != "" && !m.Installed {
-			fmt.Fprintf(out, "%s: download %s yourself, then `agentvoice-daemon models import FILE`\n", m.Name, m.Archive)
+		for _, p := range m.Figures {
+			from := "published"
+			if p.Measured {
+				from = "measured"
+			}
+			fmt.Fprintf(out, "%s: %s %s (%s: %s)\n", m.Name, p.What, p.Value, from, p.Source)
 		}
 	}
 	fmt.Fprintf(out, "In use: %s recognises, %s speaks.\n", c.Hearing, c.Voice)
@@ -237,12 +252,12 @@ func (c catalogue) print(out io.Writer) error {
 
 func (m listedModel) state() string {
 	switch {
+	case m.InUse:
+		return "in use"
 	case m.Installed:
 		return "installed"
 	case m.Recommended:
 		return "recommended"
-	case !m.Installable:
-		return "import only"
 	}
 	return ""
 }
@@ -312,11 +327,18 @@ func newModelsVerify() *cobra.Command {
 	return cmd
 }
 
-// verifyModels checks the engine and models.
+// verifyModels checks models, and the engine if it is named or computes one of them.
 func verifyModels(ctx context.Context, s *models.Store, names []string) []finding {
-	all := []finding{check(models.EngineName, len(names) > 0, func() (string, error) {
-		return "sherpa-onnx " + sherpa.Version, s.EngineInstalled()
-	})}
+	var all []finding
+	byEngine := func(name string) bool {
+		m, err := engine.ReadModel(s.Folder(name))
+		return name == models.EngineName || err == nil && m.Computer() == engine.Sherpa
+	}
+	if slices.ContainsFunc(names, byEngine) {
+		all = append(all, check(models.EngineName, true, func() (string, error) {
+			return "sherpa-onnx " + sherpa.Version, s.EngineInstalled()
+		}))
+	}
 	for _, name := range names {
 		if name == models.EngineName {
 			continue

@@ -32,9 +32,9 @@ func newModelsInstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [NAME...]",
 		Short: "Download models and the engine they need",
-		Long: `Download models and the engine they need, after you accept their licences. Without a
-name, install the models that are recommended for this machine and your language. The
-engine is called "engine".
+		Long: `Download models and the engine they need. Their licences are shown, and you are asked to
+accept those that are not permissive. Without a name, install the models that are recommended
+for this machine and your language. The engine is called "engine".
 
 Run the command again to resume an interrupted download. Every file is checked against
 the manifest's checksum before use, and an installed model is kept until its
@@ -57,7 +57,7 @@ func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, ou
 	if err != nil {
 		return err
 	}
-	list, err := listModels(s, spokenLanguage(f.language))
+	list, err := listModels(s, nil, spokenLanguage(f.language))
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,8 @@ func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, ou
 	if err != nil {
 		return err
 	}
-	for _, m := range wanted {
-		if e, err := s.Manifest.Find(m.Name); err == nil && e.Downloadable() != nil {
-			return e.Downloadable()
-		}
+	if len(wanted) == 0 {
+		out.say("The recommended models come with agentvoice; there is nothing to install.")
 	}
 	if err := f.agree(wanted, in, out); err != nil {
 		return err
@@ -94,11 +92,11 @@ func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, ou
 }
 
 // wantedModels returns the named models, or else the recommended ones, preceded by the
-// engine if it is not installed.
+// engine if one of them needs it and it is not installed.
 func wantedModels(list catalogue, names []string) ([]listedModel, error) {
 	var wanted []listedModel
 	for _, m := range list.Models {
-		if slices.Contains(names, m.Name) || len(names) == 0 && m.Recommended {
+		if slices.Contains(names, m.Name) || len(names) == 0 && m.Recommended && !m.included {
 			wanted = append(wanted, m)
 		}
 	}
@@ -108,16 +106,21 @@ func wantedModels(list catalogue, names []string) ([]listedModel, error) {
 		}
 	}
 	if len(names) == 0 && len(wanted) == 0 {
+		if slices.ContainsFunc(list.Models, func(m listedModel) bool { return m.included && m.Recommended }) {
+			return nil, nil
+		}
 		return nil, fmt.Errorf("no model is recommended for %s on a machine with %d cores and %s of memory; choose one from `agentvoice-daemon models list`",
 			list.Language, list.Machine.Cores, models.FormatSize(int64(list.Machine.Memory)))
 	}
-	if !list.Engine.Installed || slices.Contains(names, models.EngineName) {
+	needed := slices.ContainsFunc(wanted, func(m listedModel) bool { return m.ByEngine && !m.Installed })
+	if needed && !list.Engine.Installed || slices.Contains(names, models.EngineName) {
 		wanted = slices.Insert(wanted, 0, list.Engine)
 	}
 	return wanted, nil
 }
 
-// agree shows the licences of the downloads and asks for consent, unless a flag gave it.
+// agree shows the licences of the downloads and, if one is not permissive, asks for consent,
+// unless a flag gave it.
 func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installView) error {
 	var size int64
 	var names []string
@@ -126,7 +129,9 @@ func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installVie
 			continue
 		}
 		size += m.Bytes
-		names = append(names, m.Name)
+		if m.MustAccept {
+			names = append(names, m.Name)
+		}
 		out.licence(m)
 	}
 	if f.accept || len(names) == 0 {
@@ -152,6 +157,11 @@ func tryModel(s *models.Store, name string) error {
 	m, err := engine.ReadModel(s.Folder(name))
 	if err != nil {
 		return err
+	}
+	if m.Computer() == engine.Sherpa {
+		if err := s.EngineInstalled(); err != nil {
+			return fmt.Errorf("%s is installed but cannot be used yet: %w", name, err)
+		}
 	}
 	if err := loadModel(m); err != nil {
 		return fmt.Errorf("%s is installed but does not work: %w", name, err)
@@ -183,11 +193,7 @@ its architecture.`,
 			}
 			name, err := s.Import(cmd.Context(), args[0], o)
 			if err == nil && name != models.EngineName {
-				if err = s.EngineInstalled(); err != nil {
-					err = fmt.Errorf("%s is installed but cannot be used yet: %w", name, err)
-				} else {
-					err = tryModel(s, name)
-				}
+				err = tryModel(s, name)
 			}
 			return out.finish(err)
 		},
@@ -244,6 +250,13 @@ func (v *installView) report(e models.Event) {
 		v.line(e.Name + ": " + e.Message)
 	case e.Event == models.Progress:
 		v.progress(e)
+	}
+}
+
+// say prints a sentence for people.
+func (v *installView) say(text string) {
+	if v.encode == nil {
+		v.line(text)
 	}
 }
 

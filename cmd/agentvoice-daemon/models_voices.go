@@ -30,15 +30,15 @@ type listedVoice struct {
 
 func newModelsVoices() *cobra.Command {
 	var asJSON bool
-	var out string
+	var out, prefer string
 	cmd := &cobra.Command{
 		Use:   "voices [NAME...]",
 		Short: "List the voices of this machine, or hear some",
 		Long: `List the voices of this machine, for the setting agentvoice.voice.name, or let those that
 you name speak a sentence.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			l := findSpeech()
-			s, err := l.synthesizers(live.VoiceChoice{Engine: protocol.VoiceNatural}, func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) })()
+			l := findSpeech(modelNames(prefer), "")
+			s, err := l.synthesizers(live.SpeechChoice{Engine: protocol.VoiceNatural}, func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) })()
 			if err != nil {
 				return err
 			}
@@ -63,6 +63,7 @@ you name speak a sentence.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&prefer, "models", "", "models to prefer, as in the setting agentvoice.models")
 	cmd.Flags().StringVar(&out, "audio-out", "default", "speaker: default, a device's name or id, wav:FILE, or null")
 	return cmd
 }

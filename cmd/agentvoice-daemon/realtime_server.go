@@ -115,7 +115,9 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	warn := func(what string) func(error) {
 		return func(err error) { log.Warn().Err(err).Msg(what + " failed; using the fallback engine") }
 	}
-	cfg, err := localEngines(log, live.VoiceChoice{Engine: protocol.VoiceAuto}, warn("recognition"), warn("voice"), warn("end-of-turn model"))
+	cfg, err := localEngines(log, live.SpeechChoice{Engine: protocol.VoiceAuto}, speechReports{
+		warn("recognition"), warn("voice"), warn("end-of-turn model"), func(string) {}, // clients name the language
+	})
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -70,37 +72,47 @@ func loader(m engine.Model) engine.Loader {
 // localSpeech holds the speech engines of this machine.
 type localSpeech struct {
 	hearing, voice, turnEnd *engine.Engine // nil if there is no model for it
+	models                  []engine.Model // all that can be used, in the order of preference
 	names                   string         // the models in use
-	chosen                  bool           // the user has installed what hears
 	err                     error          // why an installed model is not used
 	// slow is how late the first words of the default voice are, if that is too late.
 	slow time.Duration
 }
 
-// findSpeech finds the installed models and the libraries that compute them.
-func findSpeech() localSpeech {
+// modelNames parses the setting agentvoice.models.
+func modelNames(setting string) []string {
+	return strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// findSpeech finds the models to use, and the libraries that compute them: those that the user
+// prefers, by their names, and those that know the language. "" is any language.
+func findSpeech(prefer []string, language string) localSpeech {
 	var l localSpeech
 	dir, err := assets.Models()
 	if err != nil {
 		return localSpeech{err: err}
 	}
-	set, err := engine.Installed(dir)
+	list, damaged, err := engine.Installed(dir)
 	if err != nil {
 		return localSpeech{err: err}
 	}
-	l.err = set.Damaged
-	l.chosen = len(set.Hearing) > 0
-	if !l.chosen {
-		if m, err := defaultModel(assets.Recogniser); err == nil {
-			set.Hearing = []engine.Model{m}
+	manifest, err := models.DefaultManifest()
+	if err != nil {
+		return localSpeech{err: err}
+	}
+	l.err = damaged
+	for _, find := range []func() (string, error){assets.Recogniser, assets.Voice} {
+		if m, err := defaultModel(find); err == nil && !slices.ContainsFunc(list, func(other engine.Model) bool { return other.Name == m.Name }) {
+			list = append(list, m)
 		}
 	}
-	byDefault := false
-	if len(set.Voice) == 0 {
-		if m, err := defaultModel(assets.Voice); err == nil {
-			set.Voice, byDefault = []engine.Model{m}, true
+	for _, name := range prefer {
+		if !slices.ContainsFunc(list, func(m engine.Model) bool { return m.Name == name }) {
+			l.err = errors.Join(l.err, fmt.Errorf("agentvoice.models: %s is not installed; install it, or correct the setting", name))
 		}
 	}
+	l.models = manifest.Order(list, prefer, language)
+	set := engine.Choose(l.models)
 	var processes speechProcesses
 	var names []string
 	for _, use := range []struct {
@@ -123,14 +135,22 @@ func findSpeech() localSpeech {
 		}
 	}
 	l.names = strings.Join(names, ", ")
-	if byDefault && l.voice != nil {
+	if l.voice != nil && l.voice.Models()[0].Kind == "kokoro-onnx" {
 		l.slow = tooSlow(l.voice)
 		l.voice.OnMeasured(func(took time.Duration) { keepSpeed(l.voice, took) })
 	}
 	return l
 }
 
-// defaultModel reads a model that is used if the user has installed no other.
+// understands reports whether what recognises knows a language. PocketSphinx knows English.
+func (l localSpeech) understands(language string) bool {
+	if l.hearing == nil {
+		return engine.Model{Languages: []string{"en"}}.Knows(language)
+	}
+	return slices.ContainsFunc(l.hearing.Models(), func(m engine.Model) bool { return m.Knows(language) })
+}
+
+// defaultModel reads a model that comes with this program.
 func defaultModel(find func() (string, error)) (engine.Model, error) {
 	dir, err := find()
 	if err != nil {
@@ -177,18 +197,36 @@ func (l localSpeech) inUse() (hearing, voice string) {
 	return hearing, voice
 }
 
-// recognizers uses the installed models, with PocketSphinx as the fallback.
-func (l localSpeech) recognizers(report func(error)) hearing.Factory {
-	sphinx := hearing.PocketSphinx(hearing.PocketSphinxConfig{})
-	if l.hearing == nil {
-		return sphinx
+// uses reports whether a model is in use by default.
+func (l localSpeech) uses(m engine.Model) bool {
+	for _, e := range []*engine.Engine{l.hearing, l.voice, l.turnEnd} {
+		used := e != nil && slices.ContainsFunc(e.Models(), func(other engine.Model) bool { return other.Dir() == m.Dir() })
+		if used {
+			return e != l.voice || l.slow == 0
+		}
 	}
-	return hearing.WithFallback(hearing.Engine(l.hearing), sphinx, report)
+	return false
+}
+
+// recognizers uses the installed models, with PocketSphinx as the fallback. A recogniser that
+// does not know the user's language reports it.
+func (l localSpeech) recognizers(language string, report speechReports) hearing.Factory {
+	factory := hearing.PocketSphinx(hearing.PocketSphinxConfig{})
+	if l.hearing != nil {
+		factory = hearing.WithFallback(hearing.Engine(l.hearing), factory, report.hearing)
+	}
+	if l.understands(language) {
+		return factory
+	}
+	return func() (hearing.Recognizer, error) {
+		report.language(language)
+		return factory()
+	}
 }
 
 // synthesizers uses the natural voice that the settings select, with Flite as the fallback, or
 // Flite alone.
-func (l localSpeech) synthesizers(set live.VoiceChoice, report func(error)) voice.Factory {
+func (l localSpeech) synthesizers(set live.SpeechChoice, report func(error)) voice.Factory {
 	if l.voice == nil || set.Engine == protocol.VoiceFast || voice.IsFlite(set.Name) || l.slow > 0 && set.Engine != protocol.VoiceNatural {
 		return voice.Flite()
 	}
@@ -233,7 +271,7 @@ func (l localSpeech) examineHearing(needed bool) finding {
 		return "PocketSphinx, English", r.Close()
 	})
 	language := spokenLanguage("")
-	if !f.OK || l.chosen || language == "en" { // the default ones know English
+	if !f.OK || l.understands(language) {
 		return f
 	}
 	fix := "choose a service with agentvoice.provider"

@@ -159,7 +159,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	reports := &live.Reports{}
 	v := newTalkView(os.Stdout, started, reference, !strings.HasPrefix(f.audioIn, "wav:"), f.verbose)
 	recorder := newRecorder(log)
-	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech().names == "" {
+	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech(modelNames(settings.Models), "").names == "" {
 		fmt.Println("Using PocketSphinx and Flite. See `agentvoice-daemon models list` for better recognition and voices.")
 	}
 	ended := make(chan struct{})

@@ -195,28 +195,34 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 }
 
 // engines returns the function that creates the embedded server's engines.
-func engines(log zerolog.Logger, reports *live.Reports) func(live.VoiceChoice) (localrealtime.Config, error) {
-	return func(set live.VoiceChoice) (localrealtime.Config, error) {
-		return localEngines(log, set, reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced)
+func engines(log zerolog.Logger, reports *live.Reports) func(live.SpeechChoice) (localrealtime.Config, error) {
+	return func(set live.SpeechChoice) (localrealtime.Config, error) {
+		return localEngines(log, set, speechReports{reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced, reports.LanguageUnknown})
 	}
 }
 
-// localEngines creates the engines of this machine for a voice. The functions are called when a model
-// fails and its fallback takes over.
-func localEngines(log zerolog.Logger, set live.VoiceChoice, hearing, voice, turnEnd func(error)) (localrealtime.Config, error) {
+// speechReports are called when a model fails and its fallback takes over, and when the
+// recogniser does not know the user's language.
+type speechReports struct {
+	hearing, voice, turnEnd func(error)
+	language                func(string)
+}
+
+// localEngines creates the engines of this machine.
+func localEngines(log zerolog.Logger, set live.SpeechChoice, report speechReports) (localrealtime.Config, error) {
 	for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
 		if _, err := asset(); err != nil {
 			return localrealtime.Config{}, err
 		}
 	}
-	speech := findSpeech()
+	speech := findSpeech(modelNames(set.Models), set.Language)
 	if speech.err != nil {
 		log.Warn().Err(speech.err).Msg("some speech models are unusable")
 	}
 	return localrealtime.Config{
-		Recognizer:  speech.recognizers(hearing),
-		Synthesizer: speech.synthesizers(set, voice),
-		Listener:    speech.listener(turnEnd),
+		Recognizer:  speech.recognizers(set.Language, report),
+		Synthesizer: speech.synthesizers(set, report.voice),
+		Listener:    speech.listener(report.turnEnd),
 		Detector:    voiceDetector,
 	}, nil
 }

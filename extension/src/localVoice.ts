@@ -18,10 +18,11 @@ export interface Listed {
   readonly bytes?: number;
   readonly languages?: readonly string[];
   readonly licence?: { readonly name: string; readonly url: string };
-  readonly published?: readonly { readonly what: string; readonly value: string; readonly source: string }[];
-  readonly installable: boolean;
+  readonly figures?: readonly { readonly what: string; readonly value: string; readonly source: string; readonly measured?: boolean }[];
   readonly installed: boolean;
   readonly recommended: boolean;
+  readonly byEngine?: boolean;
+  readonly mustAccept?: boolean;
 }
 
 interface Catalogue {
@@ -61,12 +62,12 @@ async function list(program: Program): Promise<Catalogue> {
   return JSON.parse(await run(program.path, ['models', 'list', '--json', '--language', language], program.env)) as Catalogue;
 }
 
-/** The models that the user selected, preceded by the engine if it is missing. */
+/** The models that the user selected, preceded by the engine if they need it and it is missing. */
 async function choose(all: Catalogue): Promise<readonly Listed[] | undefined> {
-  const items = all.models.filter((m) => m.installable || m.installed).map((model) => ({
+  const items = all.models.map((model) => ({
     label: model.installed ? `$(check) ${model.name}` : model.name,
     description: [use(model), size(model.bytes), model.licence?.name ?? ''].filter((s) => s !== '').join(', '),
-    detail: [model.title ?? '', (model.languages ?? []).join(' '), ...(model.published ?? []).map((p) => `${p.what}: ${p.value} (${p.source})`)].filter((s) => s !== '').join(' · '),
+    detail: [model.title ?? '', (model.languages ?? []).join(' '), ...(model.figures ?? []).map((p) => `${p.what}: ${p.value} (${p.source})`)].filter((s) => s !== '').join(' · '),
     picked: model.recommended && !model.installed,
     model,
   }));
@@ -76,7 +77,8 @@ async function choose(all: Catalogue): Promise<readonly Listed[] | undefined> {
     canPickMany: true,
   });
   const wanted = picked?.map((p) => p.model).filter((m) => !m.installed) ?? [];
-  return wanted.length === 0 ? undefined : [...(all.engine.installed ? [] : [all.engine]), ...wanted];
+  const engine = all.engine.installed || !wanted.some((m) => m.byEngine === true) ? [] : [all.engine];
+  return wanted.length === 0 ? undefined : [...engine, ...wanted];
 }
 
 function use(model: Listed): string {
@@ -87,8 +89,11 @@ function size(bytes: number | undefined): string {
   return bytes === undefined || bytes === 0 ? '' : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 }
 
-/** Nothing is downloaded until the user has seen and accepted the licences. */
+/** Nothing is downloaded until the user has seen and accepted the licences that are not permissive. */
 async function accepted(wanted: readonly Listed[]): Promise<boolean> {
+  if (!wanted.some((m) => m.mustAccept === true)) {
+    return true;
+  }
   const accept = t('Accept and Install');
   const read = t('Open Licences');
   const detail = wanted.map((m) => `${m.name} (${size(m.bytes)}): ${m.licence?.name ?? ''}\n${m.licence?.url ?? ''}`).join('\n\n');

@@ -466,6 +466,7 @@ export const ERROR_CODES = [
   'budgetNearlySpent',
   'budgetSpent',
   'turnEndReplaced',
+  'languageUnknown',
   'watchRefused',
   'readOnly',
 ] as const;
@@ -561,6 +562,8 @@ export interface Configuration {
   'agentvoice.transcription.language'?: string | null;
   /** Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that accept a prompt with the audio. */
   'agentvoice.transcription.prompt'?: string | null;
+  /** Which of the installed models `local` prefers, by their names in `agentvoice-daemon models list`, separated by commas. Without it, models that know your language come first, then those that you installed. */
+  'agentvoice.models'?: string | null;
   /** Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They take precedence over `voice-words.md` in the workspace and in your home folder. */
   'agentvoice.vocabulary'?: string | null;
   /** Corrects the spelling of known names in transcripts: `parse config v two` becomes `parseConfigV2` if that is a known name. The transcript also shows what was heard. */
@@ -1582,6 +1585,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   budgetNearlySpent: { code: -32082, retryable: false },
   budgetSpent: { code: -32083, retryable: false },
   turnEndReplaced: { code: -32084, retryable: true },
+  languageUnknown: { code: -32089, retryable: false },
   watchRefused: { code: -32085, retryable: false },
   readOnly: { code: -32086, retryable: false },
 };
@@ -1617,6 +1621,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.transcription.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.language', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.prompt', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.models', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.vocabulary', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.words.correct', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.words.workspace', kind: 'boolean', default: true, restart: false },

@@ -38,9 +38,9 @@ before(async () => {
   const file = { path: 'model.onnx', size: content.length, sha256: createHash('sha256').update(content).digest('hex') };
   const model = {
     name: 'tone', title: 'Tone language', kind: 'nemo-ctc', parts: { model: 'model.onnx', tokens: 'model.onnx' }, languages: ['en'],
-    licence: { name: 'MIT', url: 'https://example.org/mit' }, machine: 'small', figures: [{ what: 'word error rate', value: '1 %', source: 'a test' }], sources: [base], files: [file],
+    licence: { name: 'OpenRAIL-M', url: 'https://example.org/licence' }, machine: 'small', figures: [{ what: 'word error rate', value: '1 %', source: 'a test' }], sources: [base], files: [file],
   };
-  const manifest = { engine: { version: '', licence: { name: '', url: '' }, packages: [] }, models: [model, { ...model, name: 'manual', files: [], archive: `${base}x.tar` }] };
+  const manifest = { engine: { version: '', licence: { name: '', url: '' }, packages: [] }, models: [model] };
   writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest));
   writeFileSync(join(dir, 'script.txt'), '');
   Object.assign(process.env, { AGENTVOICE_MANIFEST: join(dir, 'manifest.json'), AGENTVOICE_MODELS: join(dir, 'models') });
@@ -85,15 +85,16 @@ beforeEach(() => {
   };
 });
 
+const program = join(dir, 'daemon'); // lists and installs what the tests write to files
 const run = (): unknown => fake.commands.get('agentvoice.installLocalVoice')?.();
 
 test('what is recommended is chosen, and nothing is downloaded before the licences were accepted', { timeout: 300_000 }, async () => {
   licence = 'closed';
   await run();
   assert.deepEqual(listed.map(({ label, description, detail, picked }) => ({ label, description, detail, picked })), [
-    { label: 'tone', description: 'hears, 1 MB, MIT', detail: 'Tone language · en · word error rate: 1 % (a test)', picked: true },
-  ], 'a model without a checksum cannot be downloaded');
-  assert.deepEqual(details, ['tone (1 MB): MIT\nhttps://example.org/mit']);
+    { label: 'tone', description: 'hears, 1 MB, OpenRAIL-M', detail: 'Tone language · en · word error rate: 1 % (a test)', picked: true },
+  ]);
+  assert.deepEqual(details, ['tone (1 MB): OpenRAIL-M\nhttps://example.org/licence']);
   licence = 'Accept and Install';
   fake.pick = () => undefined; // the user dismisses the list
   await run();
@@ -139,13 +140,12 @@ test('a cancelled download is continued by the next one', { timeout: 300_000 }, 
 });
 
 test('an installation that succeeds starts the daemon again, so that it is used', { timeout: 300_000 }, async () => {
-  const entry = (name: string, installed: boolean) => ({ name, bytes: 2e6, licence: { name: 'MIT', url: 'https://example.org/mit' }, installable: true, installed, recommended: true });
+  const entry = (name: string, installed: boolean) => ({ name, bytes: 2e6, licence: { name: 'MIT', url: 'https://example.org/mit' }, installed, recommended: true, byEngine: true, mustAccept: name === 'engine' });
   writeFileSync(join(dir, 'list.json'), JSON.stringify({ engine: entry('engine', false), models: [entry('a', false), entry('b', true)] }));
   writeFileSync(join(dir, 'lines'), [
     { event: 'licence', name: 'engine' }, { event: 'progress', name: 'engine', done: 1e6, total: 2e6 }, { event: 'installed', name: 'engine' },
     { event: 'note', name: 'a', message: 'trying again' }, { event: 'progress', name: 'a', done: 2e6, total: 2e6 }, { event: 'installed', name: 'a' },
   ].map((l) => JSON.stringify(l)).join('\n'));
-  const program = join(dir, 'daemon');
   writeFileSync(program, `#!/bin/sh
 case "$1 $2" in
 "models list") exec cat "${dir}/list.json" ;;
@@ -164,6 +164,16 @@ esac
   assert.deepEqual(fake.progress.steps.map((s) => s.increment), [25, 50, 25, 50]);
   assert.equal(readFileSync(join(dir, 'served'), 'utf8'), 'served\nserved\n');
   assert.equal(readFileSync(join(dir, 'asked'), 'utf8').trim(), 'models install --json --accept-licence engine a');
+});
+
+test('a permissive licence is not asked about, and a model that needs no engine comes without it', { timeout: 300_000 }, async () => {
+  const entry = (name: string) => ({ name, bytes: 2e6, licence: { name: 'Apache-2.0', url: 'https://example.org/apache' }, installed: false, recommended: true, byEngine: false, mustAccept: false });
+  writeFileSync(join(dir, 'list.json'), JSON.stringify({ engine: { ...entry('engine'), mustAccept: true }, models: [entry('a')] }));
+  writeFileSync(join(dir, 'lines'), JSON.stringify({ event: 'installed', name: 'a' }));
+  fake.settings.set('agentvoice.daemon.path', program);
+  await run();
+  assert.deepEqual(details, []);
+  assert.equal(readFileSync(join(dir, 'asked'), 'utf8').trim(), 'models install --json --accept-licence a');
 });
 
 test('a daemon that is not there is told', { timeout: 300_000 }, async () => {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -102,6 +103,9 @@ type Port struct {
 	Names func() []string
 	// Expected returns the groups of spoken.Answers, or nil where no answer is expected.
 	Expected func() [][]string
+	// Language returns the ISO 639 code of the language that the user speaks: that of the
+	// settings, else that of the client; "" if neither is known.
+	Language func() string
 	// Words returns the spoken text of a segment.
 	Words func(speech.Segment) string
 	// Answer appends text to the answer to a request, for a World that answers requests
@@ -208,7 +212,7 @@ func New(cfg Config) *Daemon {
 func (d *Daemon) port() Port {
 	return Port{
 		Post: d.loop.Post, Settings: d.prompted, NewUtterance: d.content.newID,
-		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Words: d.spokenText, Answer: d.answerFromWorld,
+		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
 		Capturing: d.capturing, Waking: d.waking, Used: d.used,
@@ -431,6 +435,12 @@ func (d *Daemon) locale() protocol.Locale {
 		return protocol.MatchLocale(s.Locale)
 	}
 	return protocol.MatchLocale(d.cfg.Locale)
+}
+
+// language returns the language that the user speaks.
+func (d *Daemon) language() string {
+	s := d.settings()
+	return protocol.BaseLanguage(cmp.Or(s.Transcription.Language, s.Locale, d.cfg.Locale))
 }
 
 // execute executes the effects of a step on the loop's goroutine. Requests to the

@@ -67,7 +67,7 @@ func (s *Store) InstallEngine(ctx context.Context) error {
 		err = s.pip(ctx, p, archive)
 	} else {
 		d := s.downloader(EngineName, p.Size, new(int64))
-		err = d.fetch(ctx, File{path.Base(p.URLs[0]), p.Size, p.SHA256}, s.mirrored(p.URLs), archive)
+		err = d.fetch(ctx, File{Path: path.Base(p.URLs[0]), Size: p.Size, SHA256: p.SHA256}, s.mirrored(p.URLs), archive)
 	}
 	if err != nil {
 		return err

@@ -19,6 +19,8 @@ type ImportOptions struct {
 	Name      string   // name of the folder; defaults to the model's name
 	Kind      string   // architecture, if there is no model.json
 	Languages []string // languages, if there is no model.json
+
+	entry *Entry // what the files are, if they were downloaded
 }
 
 // Import copies a model from a folder or from a tar archive (plain, gzip or bzip2),
@@ -115,6 +117,9 @@ func (s *Store) importFolder(ctx context.Context, from, base string, o ImportOpt
 // identify determines which model a folder contains, and the pinned files if it is in
 // the manifest.
 func (s *Store) identify(dir, base string, o ImportOptions) (engine.Model, []File, error) {
+	if o.entry != nil {
+		return o.entry.description(), o.entry.Files, nil
+	}
 	if _, err := os.Stat(filepath.Join(dir, engine.DescriptionFile)); err == nil {
 		m, err := engine.ReadModel(dir)
 		return m, nil, err

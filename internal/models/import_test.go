@@ -329,7 +329,7 @@ func TestEngine(t *testing.T) {
 	for _, name := range libraryNames(t) {
 		content := bytes.Repeat([]byte(name), 1000)
 		libraries["package/"+name] = content
-		files = append(files, File{"package/" + name, int64(len(content)), sum(content)})
+		files = append(files, File{Path: "package/" + name, Size: int64(len(content)), SHA256: sum(content)})
 	}
 	archive, err := os.ReadFile(tgz(t, filepath.Join(t.TempDir(), "engine.tgz"), headersOf(libraries), libraries))
 	if err != nil {

@@ -22,28 +22,53 @@ func (s *Store) Install(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Downloadable(); err != nil {
-		return err
-	}
 	unlock, err := s.change()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if s.has(e) {
+	if s.has(ctx, e) {
 		s.Report(Event{Event: Installed, Name: e.Name, Total: e.Size()})
 		return nil
 	}
-	if err := s.download(ctx, e); err != nil {
+	if e.Archive != nil {
+		return s.installArchive(ctx, e)
+	}
+	if err := s.download(ctx, e, s.stage(e.Name)); err != nil {
+		return err
+	}
+	if err := prune(s.stage(e.Name), e.Files); err != nil {
 		return err
 	}
 	return s.finish(e.Name, e.description())
 }
 
+// installArchive downloads and unpacks the archive of a model. It keeps an archive that it
+// cannot unpack for want of space.
+func (s *Store) installArchive(ctx context.Context, e Entry) error {
+	dir := s.archive(e)
+	if err := s.download(ctx, e, dir); err != nil {
+		return err
+	}
+	if _, err := s.importArchive(ctx, filepath.Join(dir, e.Archive.Path), e.Archive.Size, ImportOptions{entry: &e}); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return localError{err}
+	}
+	return nil
+}
+
+// archive returns the folder of a model's archive until it is unpacked.
+func (s *Store) archive(e Entry) string { return s.stage(e.Name + ".archive") }
+
 // has reports whether a model of the manifest is installed and complete.
-func (s *Store) has(e Entry) bool {
+func (s *Store) has(ctx context.Context, e Entry) bool {
 	if _, err := engine.ReadModel(s.Folder(e.Name)); err != nil {
 		return false
+	}
+	if e.Archive != nil {
+		return s.compare(ctx, e.Name) == nil
 	}
 	for _, f := range e.Files {
 		if sum, err := sumOf(filepath.Join(s.Folder(e.Name), filepath.FromSlash(f.Path))); err != nil || sum != f.SHA256 {
@@ -53,14 +78,13 @@ func (s *Store) has(e Entry) bool {
 	return true
 }
 
-// download downloads the files of a model to its stage.
-func (s *Store) download(ctx context.Context, e Entry) error {
-	dir := s.stage(e.Name)
+// download downloads the files of a model to dir.
+func (s *Store) download(ctx context.Context, e Entry, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return localError{err}
 	}
 	missing := e.Size()
-	for _, f := range e.Files {
+	for _, f := range e.downloads() {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
 		missing -= min(max(sizeOf(path), sizeOf(path+partSuffix)), f.Size)
 	}
@@ -69,17 +93,13 @@ func (s *Store) download(ctx context.Context, e Entry) error {
 	}
 	var before int64
 	d := s.downloader(e.Name, e.Size(), &before)
-	for _, f := range e.Files {
-		var urls []string
-		for _, source := range s.mirrored(e.Sources) {
-			urls = append(urls, strings.TrimSuffix(source, "/")+"/"+f.Path)
-		}
-		if err := d.fetch(ctx, f, urls, filepath.Join(dir, filepath.FromSlash(f.Path))); err != nil {
+	for _, f := range e.downloads() {
+		if err := d.fetch(ctx, f, s.mirrored(e.urls(f)), filepath.Join(dir, filepath.FromSlash(f.Path))); err != nil {
 			return err
 		}
 		before += f.Size
 	}
-	return prune(dir, e.Files)
+	return nil
 }
 
 // prune removes files of an earlier version of the model from its stage.

@@ -2,6 +2,7 @@ package models
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -50,65 +51,87 @@ type Licence struct {
 	URL  string `json:"url"`
 }
 
+// permissive are the licences that ask for nothing but to be named.
+var permissive = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT"}
+
+// Permissive reports whether the user need not accept the licence.
+func (l Licence) Permissive() bool { return slices.Contains(permissive, l.Name) }
+
 // File is a file with its pinned content.
 type File struct {
 	Path   string `json:"path"` // relative, with slashes
 	Size   int64  `json:"size"` // bytes
 	SHA256 string `json:"sha256"`
+	URL    string `json:"url,omitempty"` // if it is not in the folders of Entry.Sources
 }
 
-// Figure is a published figure about a model, not measured by us.
+// Figure is a figure about a model.
 type Figure struct {
-	What   string `json:"what"`
-	Value  string `json:"value"`
-	Source string `json:"source"`
+	What     string `json:"what"`
+	Value    string `json:"value"`
+	Source   string `json:"source"`             // who published it, or on what it was measured
+	Measured bool   `json:"measured,omitempty"` // by this project
 }
 
 // Entry is a model that can be installed.
 type Entry struct {
 	Name      string            `json:"name"` // also the name of its folder
 	Title     string            `json:"title"`
-	Kind      string            `json:"kind"`  // as in engine.Model
-	Parts     map[string]string `json:"parts"` // as engine.Model.Files
+	Kind      string            `json:"kind"`              // as in engine.Model
+	Default   bool              `json:"default,omitempty"` // it comes with this program
+	Parts     map[string]string `json:"parts"`             // as engine.Model.Files
 	Languages []string          `json:"languages"`
+	Voices    []string          `json:"voices,omitempty"` // as engine.Model.Voices
 	Licence   Licence           `json:"licence"`
 	Machine   Class             `json:"machine"` // the slowest suitable class
 	Figures   []Figure          `json:"figures"`
-	// Sources are URLs of folders with Files at a pinned revision, in order of
-	// preference.
-	Sources []string `json:"sources"`
-	// Files is empty for a model without known checksums. Install rejects it; the
-	// user can download Archive and import it.
-	Files   []File `json:"files"`
-	Archive string `json:"archive,omitempty"`
+	// Sources are URLs of folders with Files, in order of preference.
+	Sources []string `json:"sources,omitempty"`
+	Files   []File   `json:"files,omitempty"`
+	// Archive contains the model's files, if they are not downloaded one by one.
+	Archive *File `json:"archive,omitempty"`
 }
 
 // Use returns what the model is used for.
-func (e Entry) Use() engine.Use { return engine.Model{Kind: e.Kind}.Use() }
+func (e Entry) Use() engine.Use { return e.model().Use() }
 
-// Pinned reports whether the checksums of the model are known.
-func (e Entry) Pinned() bool { return len(e.Files) > 0 }
+// ByEngine reports whether the engine of the manifest computes the model.
+func (e Entry) ByEngine() bool { return e.model().Computer() == engine.Sherpa }
 
-// Downloadable returns nil, or the reason why Install rejects the model.
-func (e Entry) Downloadable() error {
-	if e.Pinned() {
-		return nil
+func (e Entry) model() engine.Model { return engine.Model{Kind: e.Kind} }
+
+// downloads returns the files to download.
+func (e Entry) downloads() []File {
+	if e.Archive != nil {
+		return []File{*e.Archive}
 	}
-	return fmt.Errorf("the model %s has no checksum, so it is not downloaded automatically; download %s yourself and run `agentvoice-daemon models import FILE`", e.Name, e.Archive)
+	return e.Files
 }
 
-// Size returns the total size of its files in bytes.
+// Size returns the total size of the download in bytes.
 func (e Entry) Size() int64 {
 	var n int64
-	for _, f := range e.Files {
+	for _, f := range e.downloads() {
 		n += f.Size
 	}
 	return n
 }
 
+// urls returns the addresses of one of the downloads, in order of preference.
+func (e Entry) urls(f File) []string {
+	if f.URL != "" {
+		return []string{f.URL}
+	}
+	var list []string
+	for _, source := range e.Sources {
+		list = append(list, strings.TrimSuffix(source, "/")+"/"+f.Path)
+	}
+	return list
+}
+
 // description returns the model.json of the installed model.
 func (e Entry) description() engine.Model {
-	return engine.Model{Name: e.Name, Kind: e.Kind, Files: e.Parts, Languages: e.Languages}
+	return engine.Model{Name: e.Name, Kind: e.Kind, Files: e.Parts, Languages: e.Languages, Voices: e.Voices}
 }
 
 // Package returns the library package for this machine.
@@ -132,17 +155,59 @@ func (m *Manifest) Find(name string) (Entry, error) {
 	return Entry{}, fmt.Errorf("unknown model %q; use one of %s, or import a folder", name, strings.Join(names, ", "))
 }
 
-// Recommend returns, for each use, the name of a pinned model for a language and a
-// class of machine. Earlier entries of the manifest take precedence.
+// Recommend returns, for recognition and speech, models for a language and a class of
+// machine that can be used together. Earlier entries of the manifest take precedence.
 func (m *Manifest) Recommend(language string, class Class) []Entry {
 	language, _, _ = strings.Cut(strings.ToLower(language), "-")
 	var list []Entry
 	for _, e := range m.Models {
-		taken := slices.ContainsFunc(list, func(other Entry) bool { return other.Use() == e.Use() })
-		if !taken && e.Pinned() && class.atLeast(e.Machine) && slices.Contains(e.Languages, language) {
+		unsuited := e.Use() == engine.TurnEnd || !class.atLeast(e.Machine) || !slices.Contains(e.Languages, language)
+		if !unsuited && !slices.ContainsFunc(list, e.excludes) {
 			list = append(list, e)
 		}
 	}
+	return list
+}
+
+// excludes reports whether a model is not used beside another one: they have the same use, or
+// recognise with different libraries.
+func (e Entry) excludes(other Entry) bool {
+	speaks := e.Use() == engine.Speech
+	return e.Use() == other.Use() || !speaks && other.Use() != engine.Speech && e.model().Computer() != other.model().Computer()
+}
+
+// Order returns installed models in the order in which they are used: those that the user
+// prefers, by their names; then those that know the language ("" is any); then those that do
+// not come with this program; then those of the manifest, in its order. Apart from that, it
+// keeps the order of the list.
+func (m *Manifest) Order(list []engine.Model, prefer []string, language string) []engine.Model {
+	var all, defaults []string
+	for _, e := range m.Models {
+		if all = append(all, e.Name); e.Default {
+			defaults = append(defaults, e.Name)
+		}
+	}
+	rank := func(name string, in []string) int {
+		if i := slices.Index(in, name); i >= 0 {
+			return i
+		}
+		return len(in)
+	}
+	last := func(is bool) int {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b engine.Model) int {
+		return cmp.Or(
+			rank(a.Name, prefer)-rank(b.Name, prefer),
+			last(!a.Knows(language))-last(!b.Knows(language)),
+			last(slices.Contains(defaults, a.Name))-last(slices.Contains(defaults, b.Name)),
+			rank(a.Name, all)-rank(b.Name, all),
+		)
+	})
 	return list
 }
 
@@ -164,7 +229,7 @@ func ParseManifest(text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("invalid model manifest: %w; correct it", err)
 	}
 	for _, p := range m.Engine.Packages {
-		err := errors.Join(checkFiles(append(p.Files, File{"package", p.Size, p.SHA256})), checkURLs(p.URLs))
+		err := errors.Join(checkFiles(append(p.Files, File{Path: "package", Size: p.Size, SHA256: p.SHA256})), checkURLs(p.URLs))
 		if len(p.URLs) == 0 && !requirement.MatchString(p.Pip) {
 			err = errors.Join(err, errors.New("missing source"))
 		}
@@ -195,18 +260,30 @@ func (e Entry) check() error {
 		return fmt.Errorf("unknown machine class %q", e.Machine)
 	case e.Licence.Name == "" || e.Licence.URL == "":
 		return errors.New("missing licence")
-	case e.Pinned() && len(e.Sources) == 0:
-		return errors.New("missing source")
+	case (e.Archive == nil) == (len(e.Files) == 0):
+		return errors.New("it needs either files or an archive")
 	}
 	for part, path := range e.Parts {
-		known := slices.ContainsFunc(e.Files, func(f File) bool {
+		known := e.Archive != nil || slices.ContainsFunc(e.Files, func(f File) bool {
 			return f.Path == path || strings.HasPrefix(f.Path, path+"/")
 		})
-		if e.Pinned() && !known {
+		if !known {
 			return fmt.Errorf("no file for the part %s", part)
 		}
 	}
-	return errors.Join(checkFiles(e.Files), checkURLs(e.Sources))
+	for _, f := range e.downloads() {
+		urls := e.urls(f)
+		if len(urls) == 0 {
+			return fmt.Errorf("missing source of %s", f.Path)
+		}
+		if err := checkURLs(urls); err != nil {
+			return err
+		}
+	}
+	if e.Archive != nil && (!isArchive(e.Archive.Path) || !names.MatchString(e.Archive.Path)) {
+		return fmt.Errorf("%q is not the name of an archive", e.Archive.Path)
+	}
+	return errors.Join(checkFiles(e.downloads()), checkURLs(e.Sources))
 }
 
 var checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)

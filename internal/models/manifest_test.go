@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -42,12 +43,15 @@ func TestDefaultManifest(t *testing.T) {
 				t.Errorf("%s has no part %s", e.Name, part)
 			}
 		}
-		if !known || len(e.Languages) == 0 || !e.Pinned() && e.Archive == "" {
+		if !known || len(e.Languages) == 0 {
 			t.Errorf("%s: kind %q, languages %q", e.Name, e.Kind, e.Languages)
 		}
-		for _, source := range e.Sources {
-			if _, revision, ok := strings.Cut(source, "/resolve/"); !ok || len(revision) != 41 || !strings.HasPrefix(source, "https://") {
-				t.Errorf("%s: the source %s has no pinned revision", e.Name, source)
+		for _, f := range e.downloads() {
+			for _, u := range e.urls(f) {
+				// The publisher of Moonshine has no revisions.
+				if !pinned.MatchString(u) && !strings.HasPrefix(u, "https://download.moonshine.ai/") {
+					t.Errorf("%s: %s has no pinned revision", e.Name, u)
+				}
 			}
 		}
 		for _, f := range e.Figures {
@@ -81,6 +85,42 @@ func TestDefaultManifest(t *testing.T) {
 	}
 }
 
+// pinned matches addresses whose content does not change: of a commit, or of a release.
+var pinned = regexp.MustCompile(`^https://((huggingface\.co|hf-mirror\.com)/[^/]+/[^/]+/resolve|raw\.githubusercontent\.com/[^/]+/[^/]+)/[0-9a-f]{40}/|^https://github\.com/[^/]+/[^/]+/releases/download/`)
+
+// The default models are what set-up installs, and Install downloads the same files.
+func TestDefaultModels(t *testing.T) {
+	m, err := DefaultManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("../../scripts/setup.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"moonshine-tiny-en", "kokoro-82m-int8"} {
+		e, err := m.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range e.Files {
+			// The packages contain a shorter vocabulary and a shorter licence.
+			other := f.Path == "config.json" || f.Path == "LICENSE.txt" && name == "moonshine-tiny-en"
+			if !other && !strings.Contains(string(script), f.SHA256) {
+				t.Errorf("set-up has another %s for %s", f.Path, name)
+			}
+		}
+		for _, voice := range e.Voices {
+			if !slices.ContainsFunc(e.Files, func(f File) bool { return f.Path == "voices/"+voice+".bin" }) {
+				t.Errorf("%s: no file for the voice %s", name, voice)
+			}
+		}
+		if !e.Licence.Permissive() {
+			t.Errorf("%s: %s needs to be accepted", name, e.Licence.Name)
+		}
+	}
+}
+
 func TestInvalidManifests(t *testing.T) {
 	files := toneFiles(t)
 	for name, spoil := range map[string]func(*Manifest){
@@ -97,9 +137,15 @@ func TestInvalidManifests(t *testing.T) {
 		"an unknown class": func(m *Manifest) { m.Models[0].Machine = "huge" },
 		"no licence":       func(m *Manifest) { m.Models[0].Licence = Licence{} },
 		"no source":        func(m *Manifest) { m.Models[0].Sources = nil },
-		"a local source":   func(m *Manifest) { m.Models[0].Sources = []string{"file:///etc"} },
-		"a missing part":   func(m *Manifest) { m.Models[0].Files = m.Models[0].Files[1:] },
-		"two of one name":  func(m *Manifest) { m.Models = append(m.Models, m.Models[0]) },
+		"files and an archive": func(m *Manifest) {
+			m.Models[0].Archive = &File{Path: "x.tgz", Size: 1, SHA256: sum(nil), URL: "https://models.invalid/x.tgz"}
+		},
+		"a strange archive": func(m *Manifest) {
+			m.Models[0].Files, m.Models[0].Archive = nil, &File{Path: "x.rar", Size: 1, SHA256: sum(nil), URL: "https://models.invalid/x.rar"}
+		},
+		"a local source":  func(m *Manifest) { m.Models[0].Sources = []string{"file:///etc"} },
+		"a missing part":  func(m *Manifest) { m.Models[0].Files = m.Models[0].Files[1:] },
+		"two of one name": func(m *Manifest) { m.Models = append(m.Models, m.Models[0]) },
 		"an engine without a source": func(m *Manifest) {
 			m.Engine.Packages = []Package{{System: "linux", Arch: "amd64", Size: 1, SHA256: sum(nil)}}
 		},
@@ -135,11 +181,11 @@ func TestRecommendation(t *testing.T) {
 		class    Class
 		want     []string
 	}{
-		{"en", Small, nil},
-		{"en", Standard, []string{"parakeet-tdt-0.6b-v3-int8"}},
-		{"de-AT", Fast, []string{"parakeet-tdt-0.6b-v3-int8", "nemotron-3.5-asr-streaming-0.6b-int8"}},
-		{"JA", Fast, []string{"nemotron-3.5-asr-streaming-0.6b-int8"}},
-		{"ja", Standard, nil},
+		{"en", Small, []string{"moonshine-tiny-en", "kokoro-82m-int8"}},
+		{"en", Fast, []string{"moonshine-tiny-en", "kokoro-82m-int8"}}, // no second recogniser with another library
+		{"de-AT", Fast, []string{"parakeet-tdt-0.6b-v3-int8", "nemotron-3.5-asr-streaming-0.6b-int8", "supertonic-3-int8"}},
+		{"JA", Fast, []string{"nemotron-3.5-asr-streaming-0.6b-int8", "supertonic-3-int8"}},
+		{"ja", Standard, []string{"supertonic-3-int8"}},
 		{"tlh", Fast, nil},
 	} {
 		var got []string
@@ -148,6 +194,40 @@ func TestRecommendation(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s on a %s machine: %q, want %q", c.language, c.class, got, c.want)
+		}
+	}
+}
+
+// Preferred models come first, then those that know the language, then those that the user
+// installed, then those of the manifest.
+func TestOrder(t *testing.T) {
+	m, err := DefaultManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []engine.Model{
+		{Name: "a-voice", Languages: []string{"en"}},
+		{Name: "kokoro-82m-int8", Languages: []string{"en"}},
+		{Name: "moonshine-tiny-en", Languages: []string{"en"}},
+		{Name: "parakeet-tdt-0.6b-v3-int8", Languages: []string{"de", "en"}},
+		{Name: "unknown"},
+	}
+	for _, c := range []struct {
+		prefer   []string
+		language string
+		want     string
+	}{
+		{nil, "", "parakeet-tdt-0.6b-v3-int8 a-voice unknown moonshine-tiny-en kokoro-82m-int8"},
+		{nil, "de", "parakeet-tdt-0.6b-v3-int8 unknown a-voice moonshine-tiny-en kokoro-82m-int8"},
+		{[]string{"unknown", "a-voice"}, "en", "unknown a-voice parakeet-tdt-0.6b-v3-int8 moonshine-tiny-en kokoro-82m-int8"},
+		{[]string{"missing"}, "en", "parakeet-tdt-0.6b-v3-int8 a-voice unknown moonshine-tiny-en kokoro-82m-int8"},
+	} {
+		var got []string
+		for _, o := range m.Order(list, c.prefer, c.language) {
+			got = append(got, o.Name)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.prefer, c.language, got, c.want)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func wheelOf(t *testing.T) (content []byte, files []File) {
 	for _, name := range libraryNames(t) {
 		content := bytes.Repeat([]byte(name), 1000)
 		add("sherpa_onnx/lib/"+name, content)
-		files = append(files, File{"sherpa_onnx/lib/" + name, int64(len(content)), sum(content)})
+		files = append(files, File{Path: "sherpa_onnx/lib/" + name, Size: int64(len(content)), SHA256: sum(content)})
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)

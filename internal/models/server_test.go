@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,7 +58,7 @@ func (m *mirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !known:
 		http.NotFound(w, r)
-	case m.answer != nil && (name == "encoder.onnx" || name == "engine.tgz") && m.answer(w, r, n, content):
+	case m.answer != nil && slices.Contains([]string{"encoder.onnx", "engine.tgz", "tone.tgz"}, name) && m.answer(w, r, n, content):
 	default:
 		w.Header().Set("ETag", etag(content))
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
@@ -129,7 +130,7 @@ func toneEntry(files map[string][]byte, sources ...string) Entry {
 		Languages: []string{"en"}, Licence: Licence{"MIT", "https://example.org/licence"}, Sources: sources,
 	}
 	for _, name := range []string{"encoder.onnx", "decoder.onnx", "joiner.onnx", "tokens.txt"} {
-		e.Files = append(e.Files, File{name, int64(len(files[name])), sum(files[name])})
+		e.Files = append(e.Files, File{Path: name, Size: int64(len(files[name])), SHA256: sum(files[name])})
 	}
 	return e
 }
@@ -188,8 +189,8 @@ func wantInstalled(t *testing.T, s *Store, name string) {
 	if _, err := os.Stat(s.stage(name)); err == nil {
 		t.Error("the stage of the model was not removed")
 	}
-	if set, err := engine.Installed(s.Dir); err != nil || set.Damaged != nil || len(set.Hearing) != 1 {
-		t.Errorf("the daemon finds %+v, %v", set, err)
+	if list, damaged, err := engine.Installed(s.Dir); err != nil || damaged != nil || len(list) != 1 {
+		t.Errorf("the daemon finds %+v, %v, %v", list, damaged, err)
 	}
 	_ = filepath.WalkDir(s.Folder(name), func(path string, _ fs.DirEntry, _ error) error {
 		if strings.HasSuffix(path, partSuffix) || strings.HasSuffix(path, originSuffix) {

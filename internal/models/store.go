@@ -242,8 +242,11 @@ func (s *Store) Remove(name string) error {
 		return err
 	}
 	defer unlock()
-	if _, err := os.Stat(s.stage(name)); err == nil {
-		if err := os.RemoveAll(s.stage(name)); err != nil {
+	for _, partly := range []string{s.stage(name), s.archive(Entry{Name: name})} {
+		if _, err := os.Stat(partly); err != nil {
+			continue
+		}
+		if err := os.RemoveAll(partly); err != nil {
 			return inUse(name, err)
 		}
 		if s.installed(name) != nil {

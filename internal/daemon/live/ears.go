@@ -18,15 +18,16 @@ type ears struct {
 	proxy           string
 }
 
-// VoiceChoice is what decides about the voice of the embedded server.
-type VoiceChoice struct {
+// SpeechChoice is what decides about the models of the embedded server.
+type SpeechChoice struct {
 	Engine   string // as protocol.VoiceSettings
 	Name     string // as protocol.VoiceSettings
+	Models   string // as protocol.Settings
 	Language string // ISO 639-1; "" if it is not known
 }
 
-func choiceOf(set protocol.Settings) VoiceChoice {
-	return VoiceChoice{set.Voice.Engine, set.Voice.Name, spokenLanguage(set.Transcription.Language)}
+func (s *service) choice(set protocol.Settings) SpeechChoice {
+	return SpeechChoice{set.Voice.Engine, set.Voice.Name, set.Models, s.w.port.Language()}
 }
 
 // hearingWire returns the recognition service that the settings select.
@@ -68,7 +69,7 @@ func (s *service) newTranscriber(e ears, engine hearing.Factory) (*hosted.Transc
 			Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, e.provider) },
 		},
 		Hearing:    hearing,
-		Language:   func() string { return spokenLanguage(s.w.port.Settings().Transcription.Language) },
+		Language:   func() string { return protocol.BaseLanguage(s.w.port.Settings().Transcription.Language) },
 		Vocabulary: func() string { return vocabulary(s.w.port.Settings()) },
 		Instead:    engine,
 		Report:     s.earsReplaced,

@@ -87,7 +87,7 @@ type Config struct {
 	Spotter func(phrase string, heard func()) (Spotter, error)
 	// Engines returns the configuration of the embedded server's engines for a voice; its
 	// key and speed are set here.
-	Engines func(VoiceChoice) (localrealtime.Config, error)
+	Engines func(SpeechChoice) (localrealtime.Config, error)
 	// KeepModels is how long the models of the detectors and of the embedded server
 	// stay in memory after a conversation. Zero means localrealtime.DefaultKeepEngines.
 	KeepModels time.Duration

@@ -51,7 +51,7 @@ func (a afterLoads) Run() int {
 // short; the engines keep up with it on a slow machine.
 const speed = 2
 
-func engines(VoiceChoice) (localrealtime.Config, error) {
+func engines(SpeechChoice) (localrealtime.Config, error) {
 	return localrealtime.Config{
 		Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite(), Detector: detector,
 	}, nil
@@ -289,8 +289,8 @@ func (s slowly) Write(pcm []int16) error {
 func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 	cfg := Config{
 		Sink: func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil }, Speed: speed,
-		Engines: func(VoiceChoice) (localrealtime.Config, error) {
-			e, err := engines(VoiceChoice{})
+		Engines: func(SpeechChoice) (localrealtime.Config, error) {
+			e, err := engines(SpeechChoice{})
 			whole := e.Recognizer
 			e.Recognizer = func() (hearing.Recognizer, error) {
 				r, err := whole()

@@ -29,8 +29,8 @@ func TestTheRecogniserKnowsTheUsersNames(t *testing.T) {
 	tk := newTalkOver(t, func(s *protocol.Settings) { s.Vocabulary, s.Words.Send = "parseConfigV2, pgvector", false }, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
-		Speed:  speed, Engines: func(VoiceChoice) (localrealtime.Config, error) {
-			cfg, err := engines(VoiceChoice{})
+		Speed:  speed, Engines: func(SpeechChoice) (localrealtime.Config, error) {
+			cfg, err := engines(SpeechChoice{})
 			cfg.Recognizer = func() (hearing.Recognizer, error) { return p, nil }
 			return cfg, err
 		},

@@ -182,8 +182,8 @@ func (r tape) Finish() (hearing.Result, error) {
 func (tape) Close() error { return nil }
 
 // engines returns the real engines, with the tape as recogniser.
-func (r tape) engines(VoiceChoice) (localrealtime.Config, error) {
-	cfg, err := engines(VoiceChoice{})
+func (r tape) engines(SpeechChoice) (localrealtime.Config, error) {
+	cfg, err := engines(SpeechChoice{})
 	cfg.Recognizer = func() (hearing.Recognizer, error) { return r, nil }
 	return cfg, err
 }

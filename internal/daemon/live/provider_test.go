@@ -81,7 +81,7 @@ func onlineService(t *testing.T) (paths func() []string, url string) {
 // serviceThatEnds is onlineService and also returns the server.
 func serviceThatEnds(t *testing.T) (server *localrealtime.Server, paths func() []string, url string) {
 	t.Helper()
-	cfg, err := engines(VoiceChoice{})
+	cfg, err := engines(SpeechChoice{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, do
 			if s.w.cfg.Engines == nil {
 				return errors.New("this build has no local engines")
 			}
-			cfg, err := s.w.cfg.Engines(choiceOf(set))
+			cfg, err := s.w.cfg.Engines(s.choice(set))
 			if err != nil {
 				return err
 			}

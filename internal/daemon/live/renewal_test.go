@@ -26,9 +26,9 @@ var (
 )
 
 // limited returns an embedded server whose sessions last that long.
-func limited(limit time.Duration) func(VoiceChoice) (localrealtime.Config, error) {
-	return func(v VoiceChoice) (localrealtime.Config, error) {
-		cfg, err := engines(VoiceChoice{})
+func limited(limit time.Duration) func(SpeechChoice) (localrealtime.Config, error) {
+	return func(v SpeechChoice) (localrealtime.Config, error) {
+		cfg, err := engines(SpeechChoice{})
 		cfg.SessionLimit = limit
 		return cfg, err
 	}

@@ -39,6 +39,18 @@ func (r *Reports) TurnEndReplaced(err error) {
 	}
 }
 
+// LanguageUnknown tells the user, once, that the recogniser does not understand a language.
+func (r *Reports) LanguageUnknown(language string) {
+	w := r.world.Load()
+	if w == nil {
+		return
+	}
+	w.cfg.Log.Warn().Str("language", language).Msg("the recogniser does not understand the user's language")
+	if w.service.foreign.CompareAndSwap(false, true) {
+		w.port.Warn(protocol.CodeLanguageUnknown, language)
+	}
+}
+
 // wasReplaced tells the user, once per conversation, that another engine speaks.
 func (v *assistant) wasReplaced(err error) {
 	v.w.cfg.Log.Warn().Err(err).Msg("the voice failed; another engine speaks instead")

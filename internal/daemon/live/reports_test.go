@@ -89,8 +89,8 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 func TestAnEngineThatFailsIsAnnounced(t *testing.T) {
 	reports := &Reports{}
 	cfg := devicesOf(nil, reports)
-	cfg.Engines = func(VoiceChoice) (localrealtime.Config, error) {
-		e, err := newTape(sentenceIs).engines(VoiceChoice{}) // its words do not depend on the machine's load
+	cfg.Engines = func(SpeechChoice) (localrealtime.Config, error) {
+		e, err := newTape(sentenceIs).engines(SpeechChoice{}) // its words do not depend on the machine's load
 		e.Recognizer = hearing.WithFallback(func() (hearing.Recognizer, error) { return nil, errors.New("no model") }, e.Recognizer, reports.HearingReplaced)
 		return e, err
 	}

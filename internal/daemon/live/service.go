@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/text/language"
-
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
@@ -38,7 +36,9 @@ type service struct {
 	replaced atomic.Bool // the user was told that another engine does the recognition
 	// turnEndLost: the user was told that the end-of-turn model failed.
 	turnEndLost atomic.Bool
-	announced   string // last announcement of missing capabilities; used by the queue only
+	// foreign: the user was told that the recogniser does not know their language.
+	foreign   atomic.Bool
+	announced string // last announcement of missing capabilities; used by the queue only
 	// networks are those known to block media.
 	networks realtime.Networks
 
@@ -55,7 +55,7 @@ type localServer struct {
 	served chan error
 	err    error // why it is not running
 	ears   ears
-	voice  VoiceChoice
+	voice  SpeechChoice
 	// transcriber is the recogniser behind it; nil if the local engines are used.
 	transcriber *hosted.Transcriber
 }
@@ -159,7 +159,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model,
 		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
 		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: vocabulary(set),
-		Language: spokenLanguage(set.Transcription.Language), Networks: &s.networks,
+		Language: protocol.BaseLanguage(set.Transcription.Language), Networks: &s.networks,
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
 	if _, voice, _ := voiceWire(set); voice.Wire == provider.Realtime {
@@ -189,16 +189,6 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	return cfg, nil
 }
 
-// spokenLanguage reduces a BCP 47 tag to what services accept, without region or
-// script. "" lets them detect the language.
-func spokenLanguage(tag string) string {
-	if tag == "" {
-		return ""
-	}
-	base, _ := language.Make(tag).Base()
-	return base.String()
-}
-
 // turnDetection maps a turn mode to the realtime wire.
 func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
 	server := realtime.TurnDetection{
@@ -224,7 +214,7 @@ func (s *service) startLocal(set protocol.Settings) error {
 	running := s.local
 	s.mu.Unlock()
 	if running != nil && running.err == nil {
-		if running.ears == earsOf(set) && running.voice == choiceOf(set) {
+		if running.ears == earsOf(set) && running.voice == s.choice(set) {
 			return nil
 		}
 		closeLater := func(server *localrealtime.Server) { replaced.Go(func() { _ = server.Close() }) }
@@ -232,7 +222,7 @@ func (s *service) startLocal(set protocol.Settings) error {
 			s.w.cfg.Log.Warn().Err(err).Msg("the embedded server did not stop cleanly")
 		}
 	}
-	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1), ears: earsOf(set), voice: choiceOf(set)}
+	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1), ears: earsOf(set), voice: s.choice(set)}
 	l.err = s.serve(l, set)
 	s.mu.Lock()
 	s.local = l

@@ -35,7 +35,7 @@ func TestTranscriptionSettingsReachTheService(t *testing.T) {
 		}
 	}
 	for tag, want := range map[string]string{"": "", "en": "en", "zh-Hant-TW": "zh", "ja-JP": "ja"} {
-		if got := spokenLanguage(tag); got != want {
+		if got := protocol.BaseLanguage(tag); got != want {
 			t.Errorf("%q is spoken as %q, want %q", tag, got, want)
 		}
 	}

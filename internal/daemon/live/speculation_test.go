@@ -35,8 +35,8 @@ func TestSpeculationOverTheEmbeddedServer(t *testing.T) {
 		tk := talkTo(t, agent, eager{agent}, func(s *protocol.Settings) { s.Speculation = enabled }, Config{
 			Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
-			Speed:  speed, Engines: func(VoiceChoice) (localrealtime.Config, error) {
-				cfg, err := engines(VoiceChoice{})
+			Speed:  speed, Engines: func(SpeechChoice) (localrealtime.Config, error) {
+				cfg, err := engines(SpeechChoice{})
 				cfg.Recognizer = func() (hearing.Recognizer, error) { return p, nil }
 				return cfg, err
 			},

@@ -141,8 +141,8 @@ func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
 		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return loudspeaker{}, nil },
 		Speed:  speed,
-		Engines: func(VoiceChoice) (localrealtime.Config, error) {
-			cfg, err := engines(VoiceChoice{})
+		Engines: func(SpeechChoice) (localrealtime.Config, error) {
+			cfg, err := engines(SpeechChoice{})
 			cfg.Recognizer = func() (hearing.Recognizer, error) { hold(); return nil, errors.New("it came too late") }
 			return cfg, err
 		},

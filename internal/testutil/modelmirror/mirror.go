@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/internal/models"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
@@ -21,8 +23,8 @@ import (
 var Libraries = []string{"libonnxruntime.so", "libsherpa-onnx-c-api.so"}
 
 // Write fills a folder with the content of a mirror at a URL, and writes the
-// manifest. It takes the engine's libraries from another folder. One of its two
-// models, tone-tdt, can be installed; the other, tone-new, has no checksum.
+// manifest. It takes the engine's libraries from another folder. Its models are the same:
+// tone-tdt is downloaded file by file, tone-packed as an archive.
 func Write(at, folder, manifest, libraries string) error {
 	dir := filepath.Join(folder, "tone-tdt")
 	if err := tonemodel.TDT(dir); err != nil {
@@ -41,13 +43,21 @@ func Write(at, folder, manifest, libraries string) error {
 		}
 		entry.Files = append(entry.Files, f)
 	}
-	unpinned := entry
-	unpinned.Name, unpinned.Files, unpinned.Archive = "tone-new", nil, at+"/tone-new.tar.bz2"
-	engine, err := pack(at, folder, libraries)
+	whole, _, err := pack(folder, "tone-packed.tgz", dir, "tone/", slices.Sorted(maps.Values(entry.Parts)))
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(models.Manifest{Models: []models.Entry{entry, unpinned}, Engine: models.EngineRelease{
+	whole.URL = at + "/" + whole.Path
+	packed := entry
+	packed.Name, packed.Files, packed.Sources, packed.Archive = "tone-packed", nil, nil, &whole
+	archive, files, err := pack(folder, "engine.tgz", libraries, "package/", Libraries)
+	if err != nil {
+		return err
+	}
+	engine := models.Package{
+		System: runtime.GOOS, Arch: runtime.GOARCH, URLs: []string{at + "/" + archive.Path}, Size: archive.Size, SHA256: archive.SHA256, Files: files,
+	}
+	text, err := json.Marshal(models.Manifest{Models: []models.Entry{entry, packed}, Engine: models.EngineRelease{
 		Version: "2.0.1", Licence: models.Licence{Name: "GPL-3.0-or-later", URL: "https://example.org/gpl"},
 		Packages: []models.Package{engine},
 	}})
@@ -62,40 +72,39 @@ func fileOf(dir, name string) (models.File, error) {
 	return models.File{Path: name, Size: int64(len(text)), SHA256: fmt.Sprintf("%x", sha256.Sum256(text))}, err
 }
 
-// pack packs the libraries like npm.
-func pack(at, folder, libraries string) (p models.Package, err error) {
-	p = models.Package{System: runtime.GOOS, Arch: runtime.GOARCH, URLs: []string{at + "/engine.tgz"}}
-	out, err := os.Create(filepath.Join(folder, "engine.tgz"))
+// pack packs files of a folder in a tar archive of another one, under a prefix, and returns the
+// archive and the files in it.
+func pack(folder, archive, from, prefix string, names []string) (whole models.File, files []models.File, err error) {
+	out, err := os.Create(filepath.Join(folder, archive))
 	if err != nil {
-		return p, err
+		return whole, nil, err
 	}
 	zipped, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
 	if err != nil {
-		return p, err
+		return whole, nil, err
 	}
-	archive := tar.NewWriter(zipped)
-	for _, name := range Libraries {
-		f, err := fileOf(libraries, name)
+	tarred := tar.NewWriter(zipped)
+	for _, name := range names {
+		f, err := fileOf(from, name)
 		if err != nil {
-			return p, err
+			return whole, nil, err
 		}
-		text, err := os.ReadFile(filepath.Join(libraries, name))
+		text, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
-			return p, err
+			return whole, nil, err
 		}
-		f.Path = "package/" + name
-		if err := archive.WriteHeader(&tar.Header{Name: f.Path, Mode: 0o644, Size: f.Size}); err != nil {
-			return p, err
+		f.Path = prefix + name
+		if err := tarred.WriteHeader(&tar.Header{Name: f.Path, Mode: 0o644, Size: f.Size}); err != nil {
+			return whole, nil, err
 		}
-		if _, err := archive.Write(text); err != nil {
-			return p, err
+		if _, err := tarred.Write(text); err != nil {
+			return whole, nil, err
 		}
-		p.Files = append(p.Files, f)
+		files = append(files, f)
 	}
-	if err := errors.Join(archive.Close(), zipped.Close(), out.Close()); err != nil {
-		return p, err
+	if err := errors.Join(tarred.Close(), zipped.Close(), out.Close()); err != nil {
+		return whole, nil, err
 	}
-	whole, err := fileOf(folder, "engine.tgz")
-	p.Size, p.SHA256 = whole.Size, whole.SHA256
-	return p, err
+	whole, err = fileOf(folder, archive)
+	return whole, files, err
 }
