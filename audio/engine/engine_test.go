@@ -159,7 +159,10 @@ func TestRecognizers(t *testing.T) {
 				if result.Text != text {
 					t.Errorf("heard %q, want %q", result.Text, text)
 				}
-				t.Logf("confidence %.3f, partials %q", result.Confidence, partials)
+				t.Logf("probabilities %.3f, partials %q", result.Probs, partials)
+				if reported := c.models[len(c.models)-1].Kind == "nemo-transducer"; reported && len(result.Probs) != len(strings.Fields(text)) || !reported && result.Probs != nil {
+					t.Errorf("%q has the probabilities %v", text, result.Probs)
+				}
 				for _, p := range partials {
 					if !strings.HasPrefix(text, p) {
 						t.Errorf("partial %q of %q", p, text)

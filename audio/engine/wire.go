@@ -87,8 +87,10 @@ type Utterance struct {
 
 // Final is what was recognised of an utterance.
 type Final struct {
-	Text       string  `json:"text"`
-	Confidence float64 `json:"confidence"` // 0 if the model reports none
+	Text string `json:"text"`
+	// Probs is the probability of each word of Text, as separated by spaces; empty if the
+	// model reports none.
+	Probs []float64 `json:"probs,omitempty"`
 	// Answer is set if the sound was compared with the expected answers.
 	Answer *Answer `json:"answer,omitempty"`
 }

@@ -122,7 +122,7 @@ func (r *computed) Finish() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Text: reply.Final.Text, Confidence: reply.Final.Confidence, Answer: reply.Final.Answer}, nil
+	return Result{Text: reply.Final.Text, Probs: reply.Final.Probs, Answer: reply.Final.Answer}, nil
 }
 
 // Close implements Recognizer. Closing the last recognizer of an engine frees its models.

@@ -92,9 +92,9 @@ type Result struct {
 	// Text has the engine's format: some engines produce case and punctuation,
 	// PocketSphinx neither. It is empty if no word was recognised.
 	Text string
-	// Confidence is the engine's own estimate, 0 to 1; 0 also if the engine does not
-	// report one.
-	Confidence float64
+	// Probs is the probability of each word of Text, as separated by spaces: of the word, or
+	// the mean where the engine reports no more. It is empty if the engine reports none.
+	Probs []float64
 	// Answer is set if the sound was short and answers were expected, by an engine that is an
 	// AnswerTaker.
 	Answer *Answer

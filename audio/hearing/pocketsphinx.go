@@ -54,6 +54,7 @@ import "C"
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -159,8 +160,8 @@ func (s *sphinx) Finish() (Result, error) {
 		return Result{}, err
 	}
 	result := Result{Text: joined(s.texts)}
-	if s.words > 0 {
-		result.Confidence = min(s.sum/float64(s.words), 1)
+	if s.words > 0 { // fillers count, so that there may be more than in the text
+		result.Probs = slices.Repeat([]float64{min(s.sum/float64(s.words), 1)}, len(strings.Fields(result.Text)))
 	}
 	return result, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,9 +123,9 @@ func TestWordErrorRateOfHumanSpeech(t *testing.T) {
 		}
 		took := time.Since(wrote)
 		e, w := wer.Compute(rec.words, result.Text)
-		t.Logf("%s: %d of %d words wrong, confidence %.2f, finish %v", rec.name[len(rec.name)-4:], e, w, result.Confidence, took)
-		if result.Confidence <= 0 || result.Confidence > 1 {
-			t.Errorf("confidence %v", result.Confidence)
+		t.Logf("%s: %d of %d words wrong, probabilities %.2f, finish %v", rec.name[len(rec.name)-4:], e, w, result.Probs, took)
+		if len(result.Probs) != len(strings.Fields(result.Text)) || slices.Min(result.Probs) <= 0 || slices.Max(result.Probs) > 1 {
+			t.Errorf("probabilities %v", result.Probs)
 		}
 		errs, words = errs+e, words+w
 		audio += time.Duration(len(pcm)) * time.Second / SampleRate
@@ -171,8 +172,8 @@ func TestNoVoiceNoWords(t *testing.T) {
 	for name, pcm := range map[string][]int16{
 		"nothing": nil, "one sample": {1}, "silence": make([]int16, 2*SampleRate), "low noise": noise,
 	} {
-		if got := say(t, r, pcm); got.Text != "" || got.Confidence != 0 {
-			t.Errorf("%s: heard %d words, confidence %v", name, len(strings.Fields(got.Text)), got.Confidence)
+		if got := say(t, r, pcm); got.Text != "" || got.Probs != nil {
+			t.Errorf("%s: heard %d words, probabilities %v", name, len(strings.Fields(got.Text)), got.Probs)
 		}
 	}
 }

@@ -106,8 +106,8 @@ func TestEarsOfAnEngine(t *testing.T) {
 			if err != nil || len(all) != 1 || result.Text != all[0].Text || len(strings.Fields(result.Text)) < 2 || all[0].Fields["prompt"] != "Dashwood" {
 				t.Errorf("%+v %v; the service: %+v", result, err, all)
 			}
-			if (result.Confidence > 0) != ears.Logprobs {
-				t.Errorf("confidence %v, and the table says %v", result.Confidence, ears.Logprobs)
+			if (len(result.Probs) > 0) != ears.Logprobs {
+				t.Errorf("probabilities %v, and the table says %v", result.Probs, ears.Logprobs)
 			}
 		})
 	}

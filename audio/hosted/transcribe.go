@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
-	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 )
 
 // Limits of a transcription.
@@ -251,13 +251,11 @@ func wav(pcm []int16) []byte {
 
 // transcript is a response, or one event of a streamed response.
 type transcript struct {
-	Type     string  `json:"type"`
-	Delta    string  `json:"delta"`
-	Text     *string `json:"text"`
-	Logprobs []struct {
-		Logprob float64 `json:"logprob"` // natural
-	} `json:"logprobs"`
-	Choices []struct { // vLLM's streaming format
+	Type     string               `json:"type"`
+	Delta    string               `json:"delta"`
+	Text     *string              `json:"text"`
+	Logprobs []realtime.TokenProb `json:"logprobs"`
+	Choices  []struct {           // vLLM's streaming format
 		Delta struct {
 			Content string `json:"content"`
 		} `json:"delta"`
@@ -267,9 +265,7 @@ type transcript struct {
 
 func (t transcript) result() hearing.Result {
 	r := hearing.Result{Text: strings.TrimSpace(*t.Text)}
-	for _, p := range t.Logprobs {
-		r.Confidence += min(math.Exp(p.Logprob), 1) / float64(len(t.Logprobs))
-	}
+	r.Probs = realtime.WordProbs(r.Text, t.Logprobs)
 	return r
 }
 

@@ -100,23 +100,23 @@ func answer(media, body string) http.HandlerFunc {
 func TestAnswersOfTranscription(t *testing.T) {
 	sure := math.Exp(-0.1)
 	for name, c := range map[string]struct {
-		handler    http.HandlerFunc
-		text       string
-		confidence float64
-		partials   []string
+		handler  http.HandlerFunc
+		text     string
+		probs    []float64
+		partials []string
 	}{
-		"whole":                     {answer("application/json", `{"text":" All tests pass. "}`), "All tests pass.", 0, nil},
-		"whole, with a probability": {answer("application/json", `{"text":"All","logprobs":[{"logprob":-0.1},{"logprob":-0.1}]}`), "All", sure, nil},
-		"nothing said":              {answer("application/json", `{"text":""}`), "", 0, nil},
+		"whole":                     {answer("application/json", `{"text":" All tests pass. "}`), "All tests pass.", nil, nil},
+		"whole, with a probability": {answer("application/json", `{"text":"All","logprobs":[{"logprob":-0.1},{"logprob":-0.1}]}`), "All", []float64{sure}, nil},
+		"nothing said":              {answer("application/json", `{"text":""}`), "", nil, nil},
 		"streamed": {events(`{"type":"transcript.text.delta","delta":"All"}`, `{"type":"transcript.text.delta","delta":" tests"}`,
-			`{"type":"transcript.text.done","text":"All tests.","logprobs":[{"logprob":-0.1}]}`), "All tests.", sure, []string{"All", "All tests"}},
+			`{"type":"transcript.text.done","text":"All tests.","logprobs":[{"logprob":-0.1}]}`), "All tests.", []float64{sure, sure}, []string{"All", "All tests"}},
 		"streamed by vLLM": {events(`{"object":"transcription.chunk","choices":[{"delta":{"content":" All"}}]}`,
-			`{"object":"transcription.chunk","choices":[{"delta":{"content":" tests"}}]}`, `[DONE]`), "All tests", 0, []string{" All", " All tests"}},
+			`{"object":"transcription.chunk","choices":[{"delta":{"content":" tests"}}]}`, `[DONE]`), "All tests", nil, []string{" All", " All tests"}},
 	} {
 		virtually(t, name, func(t *testing.T) {
 			_, r := ears(t, c.handler, nil)
 			got, partials, err := hear(t, r)
-			if err != nil || got.Text != c.text || math.Abs(got.Confidence-c.confidence) > 1e-9 || !slices.Equal(partials, c.partials) {
+			if err != nil || got.Text != c.text || !slices.EqualFunc(got.Probs, c.probs, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) || !slices.Equal(partials, c.partials) {
 				t.Errorf("%+v %q %v", got, partials, err)
 			}
 		})

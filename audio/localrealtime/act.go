@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
@@ -223,14 +224,28 @@ func (c *call) tellTranscript(n *news) {
 		c.sendDelta(w.item, delta)
 	}
 	done := transcribedEvent{Type: "conversation.item.input_audio_transcription.completed", EventID: newID("event"), ItemID: w.item, Transcript: w.text}
-	if w.confidence > 0 && slices.Contains(c.session.Include, includeLogprobs) {
-		done.Logprobs = []logprob{{Token: w.text, Logprob: math.Log(w.confidence)}}
+	if slices.Contains(c.session.Include, includeLogprobs) {
+		done.Logprobs = logprobs(w.text, w.probs)
 	}
 	if slices.Contains(c.session.Include, includeAnswer) {
 		done.Answer = w.answer
 	}
 	done.Usage.Type, done.Usage.Seconds = "duration", float64(state.end-state.start)/listenRate
 	c.send(done)
+}
+
+// logprobs returns a token for each word of a text, or none if there are no probabilities.
+func logprobs(text string, probs []float64) (tokens []logprob) {
+	for i, word := range strings.Fields(text) {
+		if i >= len(probs) {
+			return nil
+		}
+		if i > 0 {
+			word = " " + word
+		}
+		tokens = append(tokens, logprob{Token: word, Logprob: math.Log(max(probs[i], 1e-9))})
+	}
+	return tokens
 }
 
 func (c *call) loseWords(_ machine.Action, n *news) {

@@ -129,8 +129,15 @@ func TestTurnIsDetectedAndTranscribed(t *testing.T) {
 		if deltas != done.Transcript || !strings.HasPrefix(done.Transcript, "one two three four five six") {
 			t.Errorf("deltas %q, transcript %q", deltas, done.Transcript)
 		}
-		if len(done.Logprobs) != 1 || done.Logprobs[0].Token != done.Transcript || done.Logprobs[0].Logprob != math.Log(0.5) {
-			t.Errorf("the probability of %q is told as %v", done.Transcript, done.Logprobs)
+		var tokens strings.Builder
+		for _, p := range done.Logprobs {
+			tokens.WriteString(p.Token)
+			if p.Logprob != math.Log(0.5) {
+				t.Errorf("the probability of %q is told as %v", p.Token, p.Logprob)
+			}
+		}
+		if tokens.String() != done.Transcript || len(done.Logprobs) != len(strings.Fields(done.Transcript)) {
+			t.Errorf("the tokens of %q are %v", done.Transcript, done.Logprobs)
 		}
 		if i == 1 && committed.Previous == "" {
 			t.Error("the second item does not name the first")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -65,7 +66,7 @@ func (r *fakeRecognizer) Partial() string {
 	return strings.Join(fakeWords[:min(r.heard/(hearing.SampleRate/5), len(fakeWords))], " ")
 }
 func (r *fakeRecognizer) Finish() (hearing.Result, error) {
-	return hearing.Result{Text: r.Partial(), Confidence: 0.5}, nil
+	return hearing.Result{Text: r.Partial(), Probs: slices.Repeat([]float64{0.5}, len(strings.Fields(r.Partial())))}, nil
 }
 func (r *fakeRecognizer) Close() error { r.engines.closed.Add(1); return nil }
 

@@ -65,10 +65,10 @@ type transcript struct {
 	heard int64 // samples of the utterance that a partial result covers
 	// settled: the voice has paused for so long that only more voice changes the text.
 	settled bool
-	// confidence is the engine's confidence in a final; 0 if not reported.
-	confidence float64
-	answer     *hearing.Answer // of a final; may be nil
-	err        error           // the utterance has failed
+	// probs is the probability of each word of a final; empty if not reported.
+	probs  []float64
+	answer *hearing.Answer // of a final; may be nil
+	err    error           // the utterance has failed
 }
 
 func newRecognition(engines *pool[hearing.Recognizer], words func() []string, expected func() [][]string, report func(transcript)) *recognition {
@@ -198,7 +198,7 @@ func (r *recognition) run(ctx context.Context) {
 			partials.during(func() {
 				result, err = u.finish(func(text string) { partials.report(transcript{item: j.item, text: text}) })
 			})
-			r.report(transcript{item: j.item, text: result.Text, final: true, confidence: result.Confidence, answer: result.Answer, err: err})
+			r.report(transcript{item: j.item, text: result.Text, final: true, probs: result.Probs, answer: result.Answer, err: err})
 		}
 	}
 }

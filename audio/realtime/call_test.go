@@ -87,7 +87,7 @@ func TestTranscripts(t *testing.T) {
 	f.emit(`{"type":"` + kind + `completed","event_id":"e","item_id":"i4","transcript":"sure it","logprobs":[{"token":"sure","logprob":0.2},{"token":" it","logprob":-0.6931472}]}`)
 	f.emit(`{"type":"` + kind + `failed","event_id":"e","item_id":"i2","content_index":0,"error":{"type":"server_error","code":"audio_unintelligible","message":"m"}}`)
 	f.emit(`{"type":"` + kind + `failed","event_id":"e","item_id":"i3","content_index":0,"error":{"code":"Text of the SERVICE","message":"m"}}`)
-	r.want(t, `partial i1 "run the"`, `partial i2 "other"`, `partial i1 "run the tests"`, `final i1 "Run the tests."`, `final i4 "sure it" 0.750`,
+	r.want(t, `partial i1 "run the"`, `partial i2 "other"`, `partial i1 "run the tests"`, `final i1 "Run the tests."`, `final i4 "sure it" [1.000 0.500]`,
 		"nottranscribed i2 audio_unintelligible", "nottranscribed i3 transcriptionFailed")
 }
 

@@ -175,8 +175,9 @@ type Handler interface {
 // Transcript is what was said.
 type Transcript struct {
 	Text string
-	// Confidence is the service's confidence, 0 to 1; 1 if not reported.
-	Confidence float64
+	// Probs is the probability of each word of Text, as separated by spaces; nil if the
+	// service reports none.
+	Probs []float64
 	// Answer is set if the sound was compared with expected answers.
 	Answer *Answer
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -93,25 +92,12 @@ func (l *loop) onTranscription(e serverEvent) bool {
 	case "conversation.item.input_audio_transcription.completed":
 		delete(l.partial, e.ItemID)
 		l.used(true, e.Usage)
-		l.handler.FinalTranscript(e.ItemID, Transcript{e.Transcript, confidence(e.Logprobs), e.Answer})
+		l.handler.FinalTranscript(e.ItemID, Transcript{e.Transcript, WordProbs(e.Transcript, e.Logprobs), e.Answer})
 	default:
 		delete(l.partial, e.ItemID)
 		l.handler.TranscriptFailed(e.ItemID, safeCode(e.Error.Code, safeCode(e.Error.Type, "transcriptionFailed")))
 	}
 	return true
-}
-
-// confidence returns the mean probability of a transcript's tokens, or 1 if the service
-// reports none.
-func confidence(of []logprob) float64 {
-	if len(of) == 0 {
-		return 1
-	}
-	var sum float64
-	for _, p := range of {
-		sum += min(math.Exp(p.Logprob), 1)
-	}
-	return sum / float64(len(of))
 }
 
 // onResponse handles events about the service's speech.

@@ -351,8 +351,8 @@ func (r *recorder) PartialTranscript(item, text string)  { r.add("partial %s %q"
 func (r *recorder) SettledTranscript(item, text string)  { r.add("settled %s %q", item, text) }
 func (r *recorder) FinalTranscript(item string, t Transcript) {
 	sure := ""
-	if t.Confidence != 1 {
-		sure = fmt.Sprintf(" %.3f", t.Confidence)
+	if t.Probs != nil {
+		sure = fmt.Sprintf(" %.3f", t.Probs)
 	}
 	if t.Answer != nil {
 		sure += fmt.Sprintf(" %+v", *t.Answer)

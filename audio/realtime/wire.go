@@ -86,7 +86,7 @@ type serverEvent struct {
 	AudioEndMs   int64        `json:"audio_end_ms"`
 	Delta        string       `json:"delta"`
 	Transcript   string       `json:"transcript"`
-	Logprobs     []logprob    `json:"logprobs"`
+	Logprobs     []TokenProb  `json:"logprobs"`
 	Answer       *Answer      `json:"answer"`
 	Response     response     `json:"response"`
 	Usage        *usage       `json:"usage"` // of a transcription
@@ -94,10 +94,6 @@ type serverEvent struct {
 	Session      struct {
 		ExpiresAt int64 `json:"expires_at"` // Unix time
 	} `json:"session"`
-}
-
-type logprob struct {
-	Logprob float64 `json:"logprob"` // natural
 }
 
 type response struct {

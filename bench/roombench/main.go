@@ -202,7 +202,7 @@ func words(engine hearing.Recognizer, pcm []int16) (csm.Final, error) {
 	}
 	heard, err := engine.Finish()
 	return csm.Final{
-		Words: len(strings.Fields(heard.Text)), Class: daemon.ClassOf(heard.Text), Doubted: daemon.Doubted(heard.Text, heard.Confidence),
+		Words: len(strings.Fields(heard.Text)), Class: daemon.ClassOf(heard.Text), Doubted: daemon.Transcript{Text: heard.Text, Probs: heard.Probs}.Doubted(),
 	}, err
 }
 

@@ -42,12 +42,21 @@ func record(in, out string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r[2], err)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%.2f\t%s\n", strings.Join(r[:4], "\t"), result.Confidence, result.Text)
+		_, _ = fmt.Fprintf(w, "%s\t%.2f\t%s\n", strings.Join(r[:4], "\t"), mean(result.Probs), result.Text)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	return file.Close()
+}
+
+// mean returns the mean of the probabilities, 0 without any.
+func mean(probs []float64) float64 {
+	sum := 0.0
+	for _, p := range probs {
+		sum += p / float64(len(probs))
+	}
+	return sum
 }
 
 // understood returns the recognizer's result for a sentence in a voice.

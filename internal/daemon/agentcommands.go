@@ -148,9 +148,9 @@ func (d *Daemon) setMode(ctx context.Context, agent copilot.Agent, mode copilot.
 }
 
 // settlesMode reports whether an utterance answers the open question about a mode in
-// which the agent acts unasked, and queues the action. Any other words decline
-// silently.
-func (d *Daemon) settlesMode(utterance uint64, class csm.Class, confidence float64) bool {
+// which the agent acts unasked, and queues the action. A yes that is not sure keeps the mode.
+// Any other words decline silently.
+func (d *Daemon) settlesMode(utterance uint64, class csm.Class, sure bool) bool {
 	if class == csm.Backchannel || class == csm.Empty {
 		return false
 	}
@@ -162,7 +162,7 @@ func (d *Daemon) settlesMode(utterance uint64, class csm.Class, confidence float
 		return false
 	}
 	do := func() { d.say(agentTexts[d.locale()].modeKept) }
-	if class == csm.Yes && confidence >= doubted {
+	if class == csm.Yes && sure {
 		do = d.askAgent(func(ctx context.Context) (string, error) { return d.setMode(ctx, asked.agent, asked.mode) })
 	}
 	d.wish(utterance, wish{do: do})

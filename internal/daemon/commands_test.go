@@ -47,7 +47,7 @@ func hears(d *Daemon, clock *dispatch.Virtual, id uint64, words string) {
 	d.Drain()
 	clock.Advance(400*time.Millisecond, d.Drain)
 	d.Post(csm.SpeechStopped{Epoch: 1, Utterance: id, Pos: int64(id)*480000 + 24000})
-	d.Post(d.heard(1, id, Transcript{Text: words, Confidence: 1}))
+	d.Post(d.heard(1, id, Certain(words)))
 	d.Drain()
 }
 
@@ -85,13 +85,13 @@ func TestSendPhraseAlone(t *testing.T) {
 	world := func(p Port, clock *dispatch.Virtual) World { return &promptWorld{port: p, clock: clock} }
 	d, _ := daemonOver(t, set, world)
 	for _, words := range []string{"send it", "submit that", "schick es ab"} {
-		if f := d.heard(1, 90, Transcript{Text: words, Confidence: 1}); f.Class != csm.Send || f.Words != 0 {
+		if f := d.heard(1, 90, Certain(words)); f.Class != csm.Send || f.Words != 0 {
 			t.Errorf("%q is %+v", words, f)
 		}
 	}
 	set.TurnDetection.SendPhrase = "over and out"
 	d, _ = daemonOver(t, set, world)
-	if f := d.heard(1, 91, Transcript{Text: "submit that", Confidence: 1}); f.Class == csm.Send {
+	if f := d.heard(1, 91, Certain("submit that")); f.Class == csm.Send {
 		t.Error("another phrase than that of the setting sends")
 	}
 }

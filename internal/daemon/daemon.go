@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -158,6 +159,9 @@ type Daemon struct {
 	voice    voiceCommands
 	narrator narrator
 	held     csm.SuspendReason // of the previous step; used by the loop only
+
+	// unreported: the recogniser said of the latest words not how sure it was.
+	unreported atomic.Bool
 
 	muting sync.Mutex // keeps Mute's effect and its notification in the same order
 

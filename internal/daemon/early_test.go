@@ -239,7 +239,7 @@ func (g *guess) resume() { g.post(csm.SpeechResumed{Epoch: 1, Utterance: g.last,
 // final ends the utterance.
 func (g *guess) final(words string) {
 	g.post(csm.SpeechStopped{Epoch: 1, Utterance: g.last, Pos: g.pos()})
-	g.post(g.d.heard(1, g.last, Transcript{Text: words, Confidence: 1}))
+	g.post(g.d.heard(1, g.last, Certain(words)))
 }
 
 // end closes the daemon and checks what must be true of every conversation.

@@ -213,10 +213,11 @@ func (d *Daemon) question(id uint64) string {
 		q += words.panel
 	}
 	q += d.asksAgain(call.ToolCall)
+	destructive := d.content.destructive(call.ToolCall)
 	switch {
-	case p.click:
+	case p.click, destructive && d.unreported.Load(): // no name would be certain
 		return q + words.click
-	case d.content.destructive(call.ToolCall):
+	case destructive:
 		return q + fmt.Sprintf(words.named, p.action.say[d.locale()])
 	}
 	return q + words.answer
@@ -275,8 +276,8 @@ var connectives = func() map[string]bool {
 // answerTo classifies an utterance that is not a plain yes or no. It is a yes or no
 // with more words, all about the question; or one that was not fully understood, which
 // counts as doubtful; or content. A call that must be approved by a click is never
-// named.
-func answerTo(call copilot.ToolCall, text string, confidence float64) csm.Final {
+// named, nor is one by a word that is improbable or of unknown probability.
+func answerTo(call copilot.ToolCall, text string, t Transcript) csm.Final {
 	words := wordsOfAnswer(text)
 	class, rest := leadOf(words)
 	if class == csm.Content {
@@ -296,9 +297,10 @@ func answerTo(call copilot.ToolCall, text string, confidence float64) csm.Final 
 	for _, w := range rest {
 		switch {
 		case p.action.named(w):
-			f.Named = class == csm.Yes && !p.click
+			f.Named = class == csm.Yes && !p.click && t.surely(w)
+			f.Doubted = f.Doubted || class == csm.Yes && t.reported() && !t.surely(w)
 		case besides[w] || object[w]:
-		case connectives[w] || confidence < doubted:
+		case connectives[w] || t.doubtful():
 			f.Doubted = true
 		default:
 			return csm.Final{}

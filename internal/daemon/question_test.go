@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -218,7 +219,7 @@ func TestWhatAYesAllows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := answerTo(copilot.ToolCall{Name: "run_in_terminal", Input: input}, c.text, 1)
+		a := answerTo(copilot.ToolCall{Name: "run_in_terminal", Input: input}, c.text, Certain(c.text))
 		if a.Named != c.named {
 			t.Errorf("%q to %q: %+v", c.text, c.command, a)
 		}
@@ -307,17 +308,31 @@ func TestAnswersToAQuestion(t *testing.T) {
 		"no but":                          {Class: csm.No, Doubted: true},
 		"ja und so":                       {Class: csm.Yes, Doubted: true},
 	} {
-		if got := answerTo(call, text, 1); got != want {
+		if got := answerTo(call, text, Certain(text)); got != want {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}
 	for text, want := range map[string]csm.Final{
-		"yes delete it":        {Class: csm.Yes, Named: true},
+		"yes delete it":        {Class: csm.Yes, Doubted: true},
 		"yeah the sum of ants": {Class: csm.Yes, Doubted: true},
 		"the sum of ants":      {},
 	} {
-		if got := answerTo(call, text, 0.1); got != want {
-			t.Errorf("%q, with a confidence of 0.1: %+v, want %+v", text, got, want)
+		if got := answerTo(call, text, likely(text, 0.1)); got != want {
+			t.Errorf("%q, with a probability of 0.1: %+v, want %+v", text, got, want)
+		}
+	}
+	// The word that names the action must be probable. None reported is never certain.
+	for _, c := range []struct {
+		probs []float64
+		want  csm.Final
+	}{
+		{[]float64{0.9, 0.9, 0.9}, csm.Final{Class: csm.Yes, Named: true}},
+		{[]float64{0.9, doubted, 0.1}, csm.Final{Class: csm.Yes, Named: true}},
+		{[]float64{0.9, 0.29, 0.9}, csm.Final{Class: csm.Yes, Doubted: true}},
+		{nil, csm.Final{Class: csm.Yes}},
+	} {
+		if got := answerTo(call, "yes delete it", Transcript{Text: "Yes, delete it.", Probs: c.probs}); got != c.want {
+			t.Errorf("with the probabilities %v: %+v, want %+v", c.probs, got, c.want)
 		}
 	}
 }
@@ -340,6 +355,50 @@ func TestCutPhrase(t *testing.T) {
 			t.Errorf("%q was cut to %q", text, rest)
 		}
 	}
+}
+
+// TestSettles: what lasts needs a yes that is reported as probable, or an answer of the sound.
+func TestSettles(t *testing.T) {
+	for _, c := range []struct {
+		said Transcript
+		want bool
+	}{
+		{likely("yes", 0.3), true},
+		{likely("yes", 0.29), false},
+		{Transcript{Text: "yes"}, false},
+		{Transcript{Text: "yes", Probs: []float64{1}, Unvoiced: true}, false},
+		{Transcript{Text: "Guess.", Answer: &Answer{"Yes.", leastLead, mostBehind}}, true},
+		{Transcript{Text: "yes", Probs: []float64{1}, Answer: &Answer{"Yes.", leastLead - 0.1, 0}}, false},
+	} {
+		if got := c.said.settles(); got != c.want {
+			t.Errorf("%+v: %v", c.said, got)
+		}
+	}
+}
+
+// Where the recogniser says not how sure it is, what cannot be undone needs a click.
+func TestNoneReportedIsAskedForAClick(t *testing.T) {
+	d := newIdle(t, nil)
+	call := copilot.ToolCall{Name: "delete_file", Input: json.RawMessage(`{"path":"a.go"}`)}
+	id := d.content.newCall(1, call)
+	ask := func() string { return d.question(id) }
+	d.heard(1, 1, Certain("delete that file"))
+	if q := ask(); !strings.Contains(q, "“yes, delete”") {
+		t.Errorf("asked %q", q)
+	}
+	d.heard(1, 2, Transcript{Text: "delete that file"})
+	if q := ask(); !strings.Contains(q, "click Allow once") {
+		t.Errorf("asked %q without probabilities", q)
+	}
+	d.heard(1, 3, Transcript{}) // nothing said
+	if q := ask(); !strings.Contains(q, "click Allow once") {
+		t.Errorf("asked %q after silence", q)
+	}
+}
+
+// likely returns a transcript in which each word has a probability.
+func likely(text string, prob float64) Transcript {
+	return Transcript{Text: text, Probs: slices.Repeat([]float64{prob}, len(strings.Fields(text)))}
 }
 
 // TestAnswersOfTheSound: a short sound is an expected answer where it is one for certain, and
@@ -366,7 +425,7 @@ func TestAnswersOfTheSound(t *testing.T) {
 		{"Stop.", &Answer{"Yes.", 1, 9}, csm.Stop, false},
 		{"Open it.", &Answer{"Okay.", 9, 9}, csm.Content, false},
 	} {
-		f := d.heard(1, 1, Transcript{Text: c.text, Confidence: 1, Answer: c.answer})
+		f := d.heard(1, 1, Transcript{Text: c.text, Probs: Certain(c.text).Probs, Answer: c.answer})
 		if f.Class != c.class || f.Doubted != c.doubted {
 			t.Errorf("%q with %+v: %+v, want class %d", c.text, c.answer, f, c.class)
 		}
@@ -383,17 +442,24 @@ func TestHeardClassifies(t *testing.T) {
 		"": csm.Empty, "mm-hm": csm.Backchannel, "Stop!": csm.Stop, "Hold on.": csm.Pause, "Warte mal": csm.Pause, "please continue": csm.Continue, "Yes.": csm.Yes, "Nein.": csm.No, "open the config": csm.Content,
 		"send it": csm.Content, // not the phrase in this mode
 	} {
-		if f := d.heard(1, 1, Transcript{Text: text, Confidence: 1}); f.Class != want || f.Named {
+		if f := d.heard(1, 1, Certain(text)); f.Class != want || f.Named {
 			t.Errorf("%q: %+v, want class %d", text, f, want)
 		}
 	}
-	for text, want := range map[string]bool{"the us": true, "stop": false, "hold on": false, "yes": false, "mm-hm": false, "": false} {
-		if f := d.heard(1, 1, Transcript{Text: text, Confidence: 0.1}); f.Doubted != want {
-			t.Errorf("%q, with a confidence of 0.1: %+v", text, f)
+	for text, want := range map[string]bool{"the us": true, "stop": false, "hold on": false, "yes": true, "no": false, "mm-hm": false, "": false} {
+		if f := d.heard(1, 1, likely(text, 0.1)); f.Doubted != want {
+			t.Errorf("%q, with a probability of 0.1: %+v", text, f)
 		}
 	}
-	if f := d.heard(1, 1, Transcript{Text: "the us", Confidence: 0.3}); f.Doubted {
-		t.Errorf("with a confidence of 0.3: %+v", f)
+	pressed := likely("the us", 0.1)
+	pressed.Pressed = true
+	for _, said := range []Transcript{likely("the us", 0.3), {Text: "the us"}, pressed, {Text: "yes"}} {
+		if f := d.heard(1, 1, said); f.Doubted {
+			t.Errorf("%+v: %+v", said, f)
+		}
+	}
+	if f := d.heard(1, 1, Transcript{Text: "yes", Probs: []float64{1}, Unvoiced: true}); !f.Doubted {
+		t.Errorf("a yes without a voice: %+v", f)
 	}
 	for text, want := range map[string]csm.Partial{
 		"the": {}, "the cache": {Words: 2}, "mm-hm": {Words: 1, Class: csm.Backchannel}, // coughs are also transcribed as "the"
@@ -405,7 +471,7 @@ func TestHeardClassifies(t *testing.T) {
 	phrase := newIdle(t, func(s *protocol.Settings) {
 		s.TurnDetection.Mode, s.TurnDetection.SendPhrase = protocol.TurnPhrase, "over and out"
 	})
-	if f := phrase.heard(1, 7, Transcript{Text: "Explain the parser. Over and out.", Confidence: 1}); f.Class != csm.Send || f.Words != 3 || phrase.content.utterance(7) != "Explain the parser." {
+	if f := phrase.heard(1, 7, Certain("Explain the parser. Over and out.")); f.Class != csm.Send || f.Words != 3 || phrase.content.utterance(7) != "Explain the parser." {
 		t.Errorf("%+v of %q", f, phrase.content.utterance(7))
 	}
 }

@@ -65,13 +65,13 @@ func TestNamesInTranscriptsAreCorrected(t *testing.T) {
 	if !slices.ContainsFunc(entries, func(e protocol.TranscriptEntry) bool { return e.Heard == said }) {
 		t.Errorf("the transcript has not what was heard: %+v", entries)
 	}
-	if f := s.heard(1, 91, Transcript{Text: "run cube cuttle", Confidence: 1}); f.Words != 3 || s.content.utterance(91) != "run kubectl" {
+	if f := s.heard(1, 91, Certain("run cube cuttle")); f.Words != 3 || s.content.utterance(91) != "run kubectl" {
 		t.Errorf("a replacement gave %q of %d words", s.content.utterance(91), f.Words)
 	}
 
 	set.Words.Correct = false
 	s.Configure(set)
-	if s.heard(1, 92, Transcript{Text: said, Confidence: 1}); s.content.utterance(92) != said || s.content.heard(92) != "" {
+	if s.heard(1, 92, Certain(said)); s.content.utterance(92) != said || s.content.heard(92) != "" {
 		t.Errorf("switched off, it is %q", s.content.utterance(92))
 	}
 }
@@ -82,14 +82,14 @@ func TestCommandsAreNotCorrected(t *testing.T) {
 	set.Vocabulary = "stopIt, yesNo, tryAgain, stop = halt, yes = affirm, no = deny, continue = proceed, try again = retryNow"
 	s := newSpeaker(t, set)
 	for words, class := range map[string]csm.Class{"stop": csm.Stop, "stop it": csm.Stop, "yes": csm.Yes, "no": csm.No, "Continue.": csm.Continue} {
-		if f := s.heard(1, 95, Transcript{Text: words, Confidence: 1}); f.Class != class || s.content.utterance(95) != words {
+		if f := s.heard(1, 95, Certain(words)); f.Class != class || s.content.utterance(95) != words {
 			t.Errorf("%q is %v and became %q", words, f.Class, s.content.utterance(95))
 		}
 	}
-	if s.heard(1, 96, Transcript{Text: "try again", Confidence: 1}); s.content.utterance(96) != "try again" {
+	if s.heard(1, 96, Certain("try again")); s.content.utterance(96) != "try again" {
 		t.Errorf("try again became %q", s.content.utterance(96))
 	}
-	if s.heard(1, 97, Transcript{Text: "why does it stop here", Confidence: 1}); s.content.utterance(97) != "why does it halt here" {
+	if s.heard(1, 97, Certain("why does it stop here")); s.content.utterance(97) != "why does it halt here" {
 		t.Errorf("content became %q", s.content.utterance(97))
 	}
 }
@@ -108,7 +108,7 @@ func TestWorkspaceNamesAreKnown(t *testing.T) {
 		Lists: []string{"- cube cuttle = kubectl"},
 	})
 	known := func(words, want string) bool {
-		s.heard(1, 99, Transcript{Text: words, Confidence: 1})
+		s.heard(1, 99, Certain(words))
 		return s.content.utterance(99) == want
 	}
 	for deadline := time.Now().Add(patience); !known("why does parse config v two fail", "why does parseConfigV2 fail"); time.Sleep(5 * time.Millisecond) {

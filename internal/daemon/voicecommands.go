@@ -307,9 +307,9 @@ func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Sna
 	if d.loop.State().Phase() == csm.PhaseIdle {
 		return text, false
 	}
-	said := d.classify(text, 1)
+	said := d.classify(text, Certain(text))
 	class, instead := csm.Backchannel, ""
-	if !d.settlesMode(id, said.Class, 1) {
+	if !d.settlesMode(id, said.Class, true) {
 		if d.typedClass(said.Class, said.Named, done) {
 			return text, true
 		} else if said.Class != csm.Content {

@@ -10,31 +10,28 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// doubted is the confidence below which words other than commands are doubted.
-// PocketSphinx transcribed 25 of 30 coughs, 14 of them with less than this; of 72
-// utterances of people with less, it had understood 4. The threshold was chosen and
-// measured on the same sounds.
-const doubted = 0.3
-
 // heard stores the words of a final transcript and classifies the utterance. A yes that the
 // sound does not confirm is doubted.
 func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	f := csm.Final{Epoch: epoch, Utterance: utterance}
 	text, unsure := t.words()
-	instead, confidence := "", t.Confidence
+	if strings.TrimSpace(t.Text) != "" {
+		d.unreported.Store(!t.reported())
+	}
+	instead := ""
 	if rest, said := d.cutSendPhrase(text); said {
 		text, f.Class = rest, csm.Send
 	} else {
-		said := d.classify(text, confidence)
+		said := d.classify(text, t)
 		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
-		if d.settlesMode(utterance, f.Class, confidence) {
+		if d.settlesMode(utterance, f.Class, t.settles()) {
 			f.Class = csm.Backchannel
 		} else if f.Class == csm.Content {
 			f.Class, instead = d.commanded(utterance, text)
 		}
 	}
 	f.Words = len(strings.Fields(text))
-	f.Doubted = f.Doubted || f.Class == csm.Content && d.doubts(text, confidence) || f.Class == csm.Yes && unsure
+	f.Doubted = f.Doubted || f.Class == csm.Content && t.doubtful() && d.grammar().Classify(text).Class == spoken.UtteranceContent || f.Class == csm.Yes && (unsure || t.doubtful())
 	f.Named = f.Named && !f.Doubted
 	written := text
 	switch {
@@ -45,17 +42,6 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	}
 	d.content.setHeard(utterance, text, written)
 	return f
-}
-
-// Doubted reports whether a recogniser's confidence is so low that it may have heard a
-// cough. Commands are not doubted, because few coughs are mistaken for one.
-func Doubted(text string, confidence float64) bool {
-	return confidence < doubted && spoken.Classify(text).Class == spoken.UtteranceContent
-}
-
-// doubts is Doubted with the user's own commands.
-func (d *Daemon) doubts(text string, confidence float64) bool {
-	return confidence < doubted && d.grammar().Classify(text).Class == spoken.UtteranceContent
 }
 
 func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
@@ -80,7 +66,7 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 }
 
 // classify classifies an utterance, which may be the answer to a question about a tool.
-func (d *Daemon) classify(text string, confidence float64) csm.Final {
+func (d *Daemon) classify(text string, t Transcript) csm.Final {
 	class := classOf(d.grammar().Classify(text))
 	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open {
 		call, known := d.content.call(w.Calls[0].ID)
@@ -89,7 +75,7 @@ func (d *Daemon) classify(text string, confidence float64) csm.Final {
 		case call.Question != "" && (class == csm.Yes || class == csm.No || class == csm.Content):
 			return csm.Final{Class: csm.Content} // an answer, but no permission
 		case class == csm.Content:
-			return answerTo(call.ToolCall, text, confidence)
+			return answerTo(call.ToolCall, text, t)
 		}
 	}
 	return csm.Final{Class: class}

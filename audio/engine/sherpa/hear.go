@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -175,7 +176,7 @@ func (h *hearing) finish(u *utterance) (engine.Final, error) {
 		return parseResult(h.onlineResult(u))
 	}
 	var texts []string
-	var sum, n float64
+	var probs []float64
 	for rest := u.samples; len(rest) > 0; {
 		length := pieceLength(rest)
 		part, err := h.decodeOffline(rest[:length], u.words)
@@ -183,12 +184,11 @@ func (h *hearing) finish(u *utterance) (engine.Final, error) {
 			return engine.Final{}, err
 		}
 		if part.Text != "" {
-			texts = append(texts, part.Text)
-			sum, n = sum+part.Confidence, n+1
+			texts, probs = append(texts, part.Text), append(probs, part.Probs...)
 		}
 		rest = rest[length:]
 	}
-	return engine.Final{Text: strings.Join(texts, " "), Confidence: sum / max(n, 1)}, nil
+	return engine.Final{Text: strings.Join(texts, " "), Probs: probs}, nil
 }
 
 func (h *hearing) decodeOffline(samples []float32, words string) (engine.Final, error) {
@@ -260,7 +260,7 @@ func parseResult(text string) (engine.Final, error) {
 		for _, l := range logs {
 			sum += l
 		}
-		f.Confidence = min(math.Exp(sum/float64(len(logs))), 1)
+		f.Probs = slices.Repeat([]float64{min(math.Exp(sum/float64(len(logs))), 1)}, len(strings.Fields(f.Text)))
 	}
 	return f, nil
 }

@@ -4,7 +4,6 @@ package moonshine
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,7 +137,10 @@ func (w *worker) recognize(u *utterance, spoken int) (*engine.Final, error) {
 		return nil, err
 	}
 	t = u.done.join(t)
-	f := &engine.Final{Text: t.Text, Confidence: confidence(t)}
+	f := &engine.Final{Text: t.Text}
+	for _, w := range t.Words {
+		f.Probs = append(f.Probs, w.Prob)
+	}
 	if len(u.expected) > 1 && len(u.done.Words) == 0 && shortestSound <= spoken && spoken <= longestAnswer {
 		sound, err := w.model.Encode(u.pcm)
 		if err != nil {
@@ -149,7 +151,7 @@ func (w *worker) recognize(u *utterance, spoken int) (*engine.Final, error) {
 		}
 	}
 	if invented(t.Text) {
-		f.Text, f.Confidence = "", 0
+		f.Text, f.Probs = "", nil
 	}
 	return f, nil
 }
@@ -161,14 +163,6 @@ var inventions = []string{"you", "thank you for watching", "thank you so much fo
 // invented reports whether a transcript is nothing but an invention.
 func invented(text string) bool {
 	return slices.Contains(inventions, strings.ToLower(strings.TrimRight(text, ".!?")))
-}
-
-// confidence returns the mean probability of a token of a transcript, 0 if it has no words.
-func confidence(t Transcript) float64 {
-	if t.Text == "" {
-		return 0
-	}
-	return min(math.Exp(t.Mean), 1)
 }
 
 // fail ends an utterance. The error holds no words.

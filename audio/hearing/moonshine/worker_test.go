@@ -50,8 +50,9 @@ func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
 	if final.Stream != 7 || final.Final == nil || final.Final.Text != want.Text {
 		t.Fatalf("the final is %+v, want %q", final, want.Text)
 	}
-	if c := final.Final.Confidence; !(c > 0.5 && c <= 1) {
-		t.Errorf("the confidence is %v", c)
+	probs := final.Final.Probs
+	if len(probs) != len(strings.Fields(want.Text)) || slices.Min(probs) <= 0 || slices.Max(probs) > 1 || slices.Max(probs) < 0.8 {
+		t.Errorf("%q has the probabilities %v", want.Text, probs)
 	}
 	partials := len(all) - 1
 	for _, r := range all[:partials] {
@@ -101,7 +102,7 @@ func TestInventionsAreNothing(t *testing.T) {
 	}
 	say(w, 1, nil, pcm)
 	all := replies()
-	if last := all[len(all)-1]; last.Final == nil || last.Final.Text != "" || last.Final.Confidence != 0 {
+	if last := all[len(all)-1]; last.Final == nil || last.Final.Text != "" || last.Final.Probs != nil {
 		t.Errorf("a key stroke says %+v", last.Final)
 	}
 	for text, want := range map[string]bool{

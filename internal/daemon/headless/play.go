@@ -144,7 +144,7 @@ func (w *World) hear(st statement) error {
 		w.port.Post(w.port.HeardPartly(w.epoch(), w.utterances[len(w.utterances)-1].id, st.text))
 		return nil
 	case "stt.final":
-		w.port.Post(w.port.Heard(w.epoch(), oldest, daemon.Transcript{Text: st.text, Confidence: 1}))
+		w.port.Post(w.port.Heard(w.epoch(), oldest, daemon.Certain(st.text)))
 	case "stt.failed":
 		w.port.Post(csm.RecognitionLost{Epoch: w.epoch(), Utterance: oldest, Code: st.code})
 	}

@@ -44,7 +44,7 @@ var lateCommits = []struct {
 	{"its words are there first", true, func(h *hearer) {
 		said(h)
 		h.commit()
-		h.FinalTranscript("A", realtime.Transcript{Text: "one", Confidence: 1})
+		h.FinalTranscript("A", realtime.Transcript{Text: "one"})
 		time.Sleep(time.Minute)
 	}, nil},
 	{"it does not hear the end", true, func(h *hearer) {

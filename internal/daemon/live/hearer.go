@@ -201,7 +201,7 @@ func (h *hearer) SettledTranscript(item, text string) {
 // FinalTranscript implements realtime.Handler.
 func (h *hearer) FinalTranscript(item string, t realtime.Transcript) {
 	h.with(func(m *matcher) []csm.Event {
-		return m.final(item, daemon.Transcript{Text: t.Text, Confidence: t.Confidence, Answer: (*daemon.Answer)(t.Answer)})
+		return m.final(item, daemon.Transcript{Text: t.Text, Probs: t.Probs, Answer: (*daemon.Answer)(t.Answer)})
 	})
 }
 

@@ -216,15 +216,14 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 			m.ignored++
 			return nil
 		}
+		said.Unvoiced = m.local
 		started := m.begin(max(it.from, 0), 0, false)
 		u = m.spoken[len(m.spoken)-1]
 		m.answered(u)
 		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, said)}
 	}
 	m.answered(u)
-	if u.pressed {
-		said.Confidence = 1
-	}
+	said.Pressed = u.pressed
 	return []csm.Event{m.port.Heard(m.epoch, u.id, said)}
 }
 

@@ -22,7 +22,7 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	port := daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
 		Heard: func(epoch uint32, u uint64, said daemon.Transcript) csm.Final {
-			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(said.Text)), Doubted: said.Confidence < 0.5}
+			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(said.Text)), Doubted: !said.Pressed && len(said.Probs) == 0}
 		},
 		HeardSettled: func(u uint64, text string) { out = append(out, fmt.Sprintf("settled %d %s", u, text)) },
 		HeardPartly: func(epoch uint32, u uint64, text string) csm.Partial {
@@ -62,9 +62,9 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 		case "settled":
 			m.settled(w[1], text)
 		case "final":
-			events = m.final(w[1], daemon.Transcript{Text: text, Confidence: 1})
+			events = m.final(w[1], daemon.Certain(text))
 		case "doubted":
-			events = m.final(w[1], daemon.Transcript{Text: text, Confidence: 0})
+			events = m.final(w[1], daemon.Transcript{Text: text})
 		case "failed":
 			events = some(m.failed(w[1]))
 		default:
@@ -176,6 +176,33 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
+// Words without a voice that the local detector heard are marked, and words under a pressed key.
+func TestMatcherKnowsTheVoice(t *testing.T) {
+	for _, local := range []bool{true, false} {
+		var got []daemon.Transcript
+		m := newMatcher(daemon.Port{
+			NewUtterance: func() uint64 { return uint64(len(got)) + 1 },
+			Heard: func(_ uint32, _ uint64, said daemon.Transcript) csm.Final {
+				got = append(got, said)
+				return csm.Final{}
+			},
+		}, 3, local, func(int64, int64) bool { return false })
+		m.started("A", 4800)
+		m.stopped("A", 9600)
+		m.final("A", daemon.Certain("yes"))
+		m.voice(48000, 0)
+		m.started("B", 48000)
+		m.silence(52800)
+		m.final("B", daemon.Certain("yes"))
+		m.begin(96000, 0, true)
+		m.committed()
+		m.final("C", daemon.Certain("yes"))
+		if len(got) != 3 || got[0].Unvoiced != local || got[1].Unvoiced || got[2].Unvoiced || got[0].Pressed || got[1].Pressed || !got[2].Pressed {
+			t.Errorf("local %v: %+v", local, got)
+		}
+	}
+}
+
 // With a service that reports a voice by its words only, an utterance waits for them
 // after its voice has ended, and ends without words if none arrive.
 func TestMatcherWaitsForWords(t *testing.T) {
@@ -199,7 +226,7 @@ func TestMatcherWaitsForWords(t *testing.T) {
 	note(some(m.started("A", 480000))...) // the words arrive late, while the assistant speaks
 	note(m.unheard(u)...)
 	note(m.stopped("A", 14400))
-	note(m.final("A", daemon.Transcript{Text: "stop it", Confidence: 1})...)
+	note(m.final("A", daemon.Certain("stop it"))...)
 	note(m.voice(48000, 0), m.silence(52800)) // a cough
 	note(m.gone()...)
 	u = m.open()
