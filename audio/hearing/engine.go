@@ -76,22 +76,22 @@ func (r *computed) Partial() string {
 }
 
 // Settle implements Settler. A model of sherpa-onnx computes its final text at the end only.
-func (r *computed) Settle() (string, error) {
+func (r *computed) Settle() (Result, error) {
 	if err := r.check(); err != nil {
-		return "", err
+		return Result{}, err
 	}
 	if r.engine.Models()[0].Computer() != engine.ONNXRuntime {
-		return r.stream.Partial(), nil
+		return Result{Text: r.stream.Partial()}, nil
 	}
 	if err := r.stream.Send(engine.Settle, nil); err != nil {
-		return "", err
+		return Result{}, err
 	}
 	reply, err := r.stream.Next(nil, r.limit())
 	if err != nil {
-		return "", err
+		return Result{}, err
 	}
 	r.settled = true
-	return reply.Settled.Text, nil
+	return resultOf(reply.Settled), nil
 }
 
 // Resume implements Settler.
@@ -122,8 +122,10 @@ func (r *computed) Finish() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Text: reply.Final.Text, Probs: reply.Final.Probs, Answer: reply.Final.Answer}, nil
+	return resultOf(reply.Final), nil
 }
+
+func resultOf(f *engine.Final) Result { return Result{Text: f.Text, Probs: f.Probs, Answer: f.Answer} }
 
 // Close implements Recognizer. Closing the last recognizer of an engine frees its models.
 func (r *computed) Close() error {

@@ -160,22 +160,22 @@ func (r *keeper) Partial() string {
 }
 
 // Settle implements Settler. It returns the partial result of an engine that is no Settler.
-func (r *keeper) Settle() (string, error) {
+func (r *keeper) Settle() (Result, error) {
 	if err := r.check(); err != nil {
-		return "", err
+		return Result{}, err
 	}
 	s, ok := r.engine.(Settler)
 	if !ok {
-		return r.engine.Partial(), nil
+		return Result{Text: r.engine.Partial()}, nil
 	}
-	text, err := s.Settle()
+	result, err := s.Settle()
 	if err != nil {
 		if err := r.recover(err); err != nil {
-			return "", err
+			return Result{}, err
 		}
-		return r.engine.Partial(), nil
+		return Result{Text: r.engine.Partial()}, nil
 	}
-	return text, nil
+	return result, nil
 }
 
 // Resume implements Settler.

@@ -62,9 +62,9 @@ type Streamer interface {
 // Settler is a Recognizer whose final text takes time, so that it is computed in a pause that
 // may be the end.
 type Settler interface {
-	// Settle returns the text that Finish will return unless the voice goes on. Audio that
-	// is written afterwards is taken for silence until Resume.
-	Settle() (text string, err error)
+	// Settle returns what Finish will return unless the voice goes on. Audio that is written
+	// afterwards is taken for silence until Resume.
+	Settle() (Result, error)
 	// Resume says that the voice goes on.
 	Resume() error
 }

@@ -278,6 +278,8 @@ type settledEvent struct {
 	EventID    string `json:"event_id"`
 	ItemID     string `json:"item_id"`
 	Transcript string `json:"transcript"`
+	// Answer is an extension; see includeAnswer.
+	Answer *hearing.Answer `json:"answer,omitempty"`
 }
 
 type logprob struct {

@@ -138,9 +138,9 @@ type settler struct {
 	calls func(string)
 }
 
-func (s settler) Settle() (string, error) {
+func (s settler) Settle() (hearing.Result, error) {
 	s.calls("settle")
-	return s.Partial() + ".", nil
+	return hearing.Result{Text: s.Partial() + "."}, nil
 }
 
 func (s settler) Resume() error {

@@ -67,7 +67,7 @@ type transcript struct {
 	settled bool
 	// probs is the probability of each word of a final; empty if not reported.
 	probs  []float64
-	answer *hearing.Answer // of a final; may be nil
+	answer *hearing.Answer // of a final, or one that has settled; may be nil
 	err    error           // the utterance has failed
 }
 
@@ -182,12 +182,12 @@ func (r *recognition) run(ctx context.Context) {
 				partials.report(transcript{item: j.item, text: u.partial(), heard: heard})
 			}
 		case recognitionSettled:
-			var text string
-			partials.during(func() { text = u.settle() })
+			var so hearing.Result
+			partials.during(func() { so = u.settle() })
 			if heard > 0 && u.settles() { // the judge of the pause gets the words as they will be
-				partials.report(transcript{item: j.item, text: strings.TrimSuffix(text, "."), heard: heard})
+				partials.report(transcript{item: j.item, text: strings.TrimSuffix(so.Text, "."), heard: heard})
 			}
-			r.report(transcript{item: j.item, text: text, settled: true})
+			r.report(transcript{item: j.item, text: so.Text, settled: true, answer: so.Answer})
 		case recognitionResumed:
 			u.resume()
 		case recognitionOverload:
@@ -323,15 +323,15 @@ func (u *utteranceInEngine) settles() bool {
 }
 
 // settle returns the text so far, which is final unless the voice goes on.
-func (u *utteranceInEngine) settle() string {
+func (u *utteranceInEngine) settle() hearing.Result {
 	if !u.settles() {
-		return u.partial()
+		return hearing.Result{Text: u.partial()}
 	}
-	text, err := u.engine.(hearing.Settler).Settle()
+	result, err := u.engine.(hearing.Settler).Settle()
 	if err != nil {
 		u.fail(err)
 	}
-	return text
+	return result
 }
 
 func (u *utteranceInEngine) resume() {

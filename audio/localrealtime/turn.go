@@ -262,7 +262,11 @@ const includeAnswer = "item.input_audio_transcription.answer"
 
 func (c *call) tellSettled(n transcript) {
 	if n.text != "" && slices.Contains(c.session.Include, includeSettled) {
-		c.send(settledEvent{settledType, newID("event"), n.item, n.text})
+		e := settledEvent{Type: settledType, EventID: newID("event"), ItemID: n.item, Transcript: n.text}
+		if slices.Contains(c.session.Include, includeAnswer) {
+			e.Answer = n.answer
+		}
+		c.send(e)
 	}
 }
 

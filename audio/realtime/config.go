@@ -190,9 +190,11 @@ type Answer struct {
 	Behind float64 `json:"behind"` // of the phrase behind the text that is likely without them
 }
 
-// SettledHandler is a Handler that takes the text of an item whenever the voice has
-// paused. The final text may differ if the voice continues.
-type SettledHandler interface{ SettledTranscript(item, text string) }
+// SettledHandler is a Handler that takes what was said of an item whenever the voice has
+// paused, without probabilities. The final text may differ if the voice continues.
+type SettledHandler interface {
+	SettledTranscript(item string, t Transcript)
+}
 
 const defaultConnectTimeout = 10 * time.Second
 

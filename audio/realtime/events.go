@@ -87,7 +87,7 @@ func (l *loop) onTranscription(e serverEvent) bool {
 		l.handler.PartialTranscript(e.ItemID, l.partial[e.ItemID])
 	case "conversation.item.input_audio_transcription.settled":
 		if h, ok := l.handler.(SettledHandler); ok {
-			h.SettledTranscript(e.ItemID, e.Transcript)
+			h.SettledTranscript(e.ItemID, Transcript{Text: e.Transcript, Answer: e.Answer})
 		}
 	case "conversation.item.input_audio_transcription.completed":
 		delete(l.partial, e.ItemID)

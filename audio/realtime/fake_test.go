@@ -348,7 +348,13 @@ func newRecorder() *recorder {
 func (r *recorder) SpeechStarted(item string, pos int64) { r.add("started %s %d", item, pos) }
 func (r *recorder) SpeechStopped(item string, pos int64) { r.add("stopped %s %d", item, pos) }
 func (r *recorder) PartialTranscript(item, text string)  { r.add("partial %s %q", item, text) }
-func (r *recorder) SettledTranscript(item, text string)  { r.add("settled %s %q", item, text) }
+func (r *recorder) SettledTranscript(item string, t Transcript) {
+	sure := ""
+	if t.Answer != nil {
+		sure = fmt.Sprintf(" %+v", *t.Answer)
+	}
+	r.add("settled %s %q%s", item, t.Text, sure)
+}
 func (r *recorder) FinalTranscript(item string, t Transcript) {
 	sure := ""
 	if t.Probs != nil {

@@ -67,6 +67,10 @@ func TestAnswers(t *testing.T) {
 	if got := receive(t, r.calls, "a call"); got != `final i "Stompin." {Phrase:Stop. Lead:6.5 Behind:2}` {
 		t.Errorf("got %s", got)
 	}
+	f.emit(`{"type":"conversation.item.input_audio_transcription.settled","item_id":"j","transcript":"Stompin.","answer":{"phrase":"Stop.","lead":6.5,"behind":2}}`)
+	if got := receive(t, r.calls, "a call"); got != `settled j "Stompin." {Phrase:Stop. Lead:6.5 Behind:2}` {
+		t.Errorf("got %s", got)
+	}
 }
 
 // TestServiceWithoutLogprobs: if a service does not support probabilities of a

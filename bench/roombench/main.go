@@ -201,9 +201,8 @@ func words(engine hearing.Recognizer, pcm []int16) (csm.Final, error) {
 		return csm.Final{}, err
 	}
 	heard, err := engine.Finish()
-	return csm.Final{
-		Words: len(strings.Fields(heard.Text)), Class: daemon.ClassOf(heard.Text), Doubted: daemon.Transcript{Text: heard.Text, Probs: heard.Probs}.Doubted(),
-	}, err
+	class, doubted := daemon.Transcript{Text: heard.Text, Probs: heard.Probs}.Means()
+	return csm.Final{Words: len(strings.Fields(heard.Text)), Class: class, Doubted: doubted}, err
 }
 
 // realTime runs a sample with real devices, and the same one on the virtual clock.

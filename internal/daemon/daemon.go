@@ -20,7 +20,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
-	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
 // World executes the effects on devices, connection and voice, and reports what happens
@@ -84,62 +83,6 @@ type Config struct {
 	Watch Watchers
 	// Verify checks every step against the invariants.
 	Verify bool
-	Log    zerolog.Logger
-}
-
-// Port is the daemon's interface for its World.
-type Port struct {
-	Post     func(csm.Event)
-	Settings func() protocol.Settings
-	// NewUtterance allocates an id for an utterance.
-	NewUtterance func() uint64
-	// Heard stores the words of an utterance and returns its event.
-	Heard func(epoch uint32, utterance uint64, said Transcript) csm.Final
-	// HeardPartly stores a partial transcript and returns its event.
-	HeardPartly func(epoch uint32, utterance uint64, text string) csm.Partial
-	// HeardSettled reports words that the recogniser expects to keep if the voice, which
-	// has paused, remains silent. It does not block.
-	HeardSettled func(utterance uint64, text string)
-	// Names returns the names that the user is likely to say, in spoken form, for local engines.
-	Names func() []string
-	// Expected returns the groups of spoken.Answers, or nil where no answer is expected.
-	Expected func() [][]string
-	// Language returns the ISO 639 code of the language that the user speaks: that of the
-	// settings, else that of the client; "" if neither is known.
-	Language func() string
-	// Words returns the spoken text of a segment.
-	Words func(speech.Segment) string
-	// Answer appends text to the answer to a request, for a World that answers requests
-	// itself, and posts the resulting events. end ends the round.
-	Answer func(request uint64, round int, text string, end bool)
-	// ToolCall stores a tool call of such a World's answer and returns its event.
-	ToolCall func(request uint64, round int, call copilot.ToolCall) csm.CopilotToolCall
-	// ToolResult stores the result of a call.
-	ToolResult func(toolCall uint64, result string)
-	// Summary stores the summary of a job; if text is "", an extract of the
-	// conversation is stored.
-	Summary func(e csm.Summarise, text string)
-	// Notify sends a notification to the client.
-	Notify func(method string, params any)
-	Level  func(user, assistant float64) // dBFS, for the journal
-	// Output reports that the output fell silent or has audio again.
-	Output func(Output)
-	// Capturing reports whether the microphone is being captured for a conversation,
-	// Waking whether it is being captured for the wake phrase.
-	Capturing, Waking func(bool)
-	// Fail posts a failure with its reason for the user: what is missing or refused,
-	// and what to do. The reason must not contain secrets or paths.
-	Fail func(failure csm.Event, reason string)
-	// Overload ends the conversation because a part of the daemon cannot keep up; what
-	// names that part. It does not block.
-	Overload func(what string)
-	// Warn tells the user about a problem that does not affect the conversation: the
-	// text of the code, and a detail as for Fail.
-	Warn func(code protocol.ErrorCode, detail string)
-	// Used records the use of a service. It does not block.
-	Used func(usage.Use)
-	// Spoken returns the spoken text of a code in the user's language.
-	Spoken func(code protocol.ErrorCode) string
 	Log    zerolog.Logger
 }
 

@@ -117,12 +117,20 @@ func (e *early) hear(words string, settled bool) {
 }
 
 // heardSettled handles words that the recogniser expects to keep if the voice remains
-// silent.
-func (d *Daemon) heardSettled(utterance uint64, words string) {
-	if d.assistant == nil {
-		return
+// silent. What a sound is for certain is heard at once, like a word that is spoken: "stop"
+// pauses the answer before its final words decide.
+func (d *Daemon) heardSettled(epoch uint32, utterance uint64, said Transcript) csm.Event {
+	words, _ := said.words()
+	if d.assistant != nil {
+		d.assistant.early.hearSettled(utterance, words)
 	}
-	e := d.assistant.early
+	if said.Answer == nil || !said.Answer.certain() {
+		return nil
+	}
+	return d.heardPartly(epoch, utterance, words)
+}
+
+func (e *early) hearSettled(utterance uint64, words string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if utterance == e.utterance && utterance != 0 {

@@ -69,7 +69,7 @@ func (g *guess) play(s schedule) {
 		case "resume":
 			g.resume()
 		case "settled":
-			g.d.heardSettled(g.last, words)
+			g.d.heardSettled(1, g.last, Transcript{Text: words})
 			g.settle()
 		case "interrupt":
 			g.post(csm.UserInterrupt{})

@@ -541,8 +541,8 @@ func TestSettledWordsAreSentAtOnce(t *testing.T) {
 		g.begin()
 		g.partial("what is")
 		g.pause()
-		g.d.heardSettled(g.last, "what is a mutex")
-		g.d.heardSettled(g.last+1, "of another utterance")
+		g.d.heardSettled(1, g.last, Transcript{Text: "what is a mutex"})
+		g.d.heardSettled(1, g.last+1, Transcript{Text: "of another utterance"})
 		g.after(0)
 		if !slices.Equal(g.chat.log(), []string{"what is a mutex"}) {
 			t.Errorf("requests %q", g.chat.asked)

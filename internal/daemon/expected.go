@@ -33,6 +33,8 @@ type Answer struct {
 const (
 	leastLead  = 4
 	mostBehind = 5
+	// leastLeadOfYes is what a yes needs, which may allow what cannot be undone.
+	leastLeadOfYes = 6
 )
 
 // certain reports whether the sound is the phrase, or one of its group.
@@ -56,15 +58,24 @@ func (t Transcript) doubtful() bool {
 	return !t.Pressed && t.reported() && sum/float64(len(t.Probs)) < doubted
 }
 
-// Doubted reports whether the words may be a cough. Commands are not doubted, because few
-// coughs are mistaken for one.
-func (t Transcript) Doubted() bool {
-	return t.doubtful() && spoken.Classify(t.Text).Class == spoken.UtteranceContent
+// doubts reports whether words of a class need to be asked again. The answer of a sound needs no
+// probable words.
+func (t Transcript) doubts(class csm.Class, unsure bool) bool {
+	return class == csm.Yes && (unsure || t.Answer == nil && t.doubtful())
+}
+
+// Means returns the class of the words outside of a question, without user-defined commands,
+// and whether they are doubted: a yes is asked again, and a message may be a cough.
+func (t Transcript) Means() (class csm.Class, doubted bool) {
+	text, unsure := t.words()
+	class = ClassOf(text)
+	return class, t.doubts(class, unsure) || class == csm.Content && t.doubtful()
 }
 
 // settles reports whether a yes is sure enough for what lasts.
 func (t Transcript) settles() bool {
-	return !t.Unvoiced && (t.Answer != nil && t.Answer.certain() || t.Answer == nil && t.reported() && !t.doubtful())
+	_, unsure := t.words()
+	return !unsure && (t.Answer != nil || t.reported() && !t.doubtful())
 }
 
 // Certain returns the transcript of words that are known, such as typed ones.
@@ -85,13 +96,13 @@ func (t Transcript) surely(word string) bool {
 
 // words returns the words of a transcript. A short sound is an expected answer if it is one
 // for certain, whatever was written: "Stompin." is "Stop.". unsure is true if a yes in it needs
-// to be asked again: the sound was compared and is no answer for certain, or no voice was heard.
+// to be asked again: the sound was compared and is no yes for certain, or no voice was heard.
 func (t Transcript) words() (text string, unsure bool) {
 	switch {
 	case t.Answer == nil:
 		return t.Text, t.Unvoiced
 	case t.Answer.certain():
-		return t.Answer.Phrase, t.Unvoiced
+		return t.Answer.Phrase, t.Unvoiced || t.Answer.Lead < leastLeadOfYes
 	}
 	return t.Text, true
 }

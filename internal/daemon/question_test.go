@@ -367,8 +367,8 @@ func TestSettles(t *testing.T) {
 		{likely("yes", 0.29), false},
 		{Transcript{Text: "yes"}, false},
 		{Transcript{Text: "yes", Probs: []float64{1}, Unvoiced: true}, false},
-		{Transcript{Text: "Guess.", Answer: &Answer{"Yes.", leastLead, mostBehind}}, true},
-		{Transcript{Text: "yes", Probs: []float64{1}, Answer: &Answer{"Yes.", leastLead - 0.1, 0}}, false},
+		{Transcript{Text: "Guess.", Answer: &Answer{"Yes.", leastLeadOfYes, mostBehind}}, true},
+		{Transcript{Text: "yes", Probs: []float64{1}, Answer: &Answer{"Yes.", leastLeadOfYes - 0.1, 0}}, false},
 	} {
 		if got := c.said.settles(); got != c.want {
 			t.Errorf("%+v: %v", c.said, got)
@@ -405,7 +405,13 @@ func likely(text string, prob float64) Transcript {
 // a yes that it does not confirm is doubted. What stops or refuses needs no proof.
 func TestAnswersOfTheSound(t *testing.T) {
 	d := newIdle(t, nil)
-	certain := func(phrase string) *Answer { return &Answer{phrase, leastLead, mostBehind} }
+	certain := func(phrase string) *Answer {
+		lead := float64(leastLead)
+		if ClassOf(phrase) == csm.Yes {
+			lead = leastLeadOfYes
+		}
+		return &Answer{phrase, lead, mostBehind}
+	}
 	for _, c := range []struct {
 		text    string
 		answer  *Answer
@@ -418,6 +424,7 @@ func TestAnswersOfTheSound(t *testing.T) {
 		{"Yes.", certain("Mm-hmm."), csm.Backchannel, false},
 		{"Yes.", certain("Yes."), csm.Yes, false},
 		{"Yes.", nil, csm.Yes, false},
+		{"Yes.", &Answer{"Yes.", leastLeadOfYes - 0.1, 0}, csm.Yes, true},
 		{"Yes.", &Answer{"Yes.", leastLead - 0.1, 0}, csm.Yes, true},
 		{"Yes.", &Answer{"Yes.", 9, mostBehind + 0.1}, csm.Yes, true},
 		{"Yes.", &Answer{"No.", leastLead - 0.1, 0}, csm.Yes, true},
@@ -430,8 +437,25 @@ func TestAnswersOfTheSound(t *testing.T) {
 			t.Errorf("%q with %+v: %+v, want class %d", c.text, c.answer, f, c.class)
 		}
 	}
+	guessed := likely("Guess.", 0.1)
+	guessed.Answer = certain("Yes.")
+	if f := d.heard(1, 1, guessed); f.Class != csm.Yes || f.Doubted {
+		t.Errorf("an answer whose words are improbable: %+v", f)
+	}
 	if d.expected() != nil {
 		t.Error("answers are expected where nothing is open")
+	}
+	// At a pause, what is certain counts at once.
+	if e := d.heardSettled(1, 1, Transcript{Text: "Stompin.", Answer: certain("Stop.")}); e != (csm.Partial{Epoch: 1, Utterance: 1, Words: 1}) {
+		t.Errorf("a certain stop at a pause: %+v", e)
+	}
+	if e := d.heardSettled(1, 1, Transcript{Text: "Yeah.", Answer: certain("Mm-hmm.")}); e != (csm.Partial{Epoch: 1, Utterance: 1, Words: 1, Class: csm.Backchannel}) {
+		t.Errorf("a certain hum at a pause: %+v", e)
+	}
+	for _, said := range []Transcript{{Text: "Stop."}, {Text: "Stop.", Answer: &Answer{"Stop.", leastLead - 0.1, 0}}} {
+		if e := d.heardSettled(1, 1, said); e != nil {
+			t.Errorf("%+v at a pause: %+v", said, e)
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		}
 	}
 	f.Words = len(strings.Fields(text))
-	f.Doubted = f.Doubted || f.Class == csm.Content && t.doubtful() && d.grammar().Classify(text).Class == spoken.UtteranceContent || f.Class == csm.Yes && (unsure || t.doubtful())
+	f.Doubted = f.Doubted || f.Class == csm.Content && t.doubtful() && d.grammar().Classify(text).Class == spoken.UtteranceContent || t.doubts(f.Class, unsure)
 	f.Named = f.Named && !f.Doubted
 	written := text
 	switch {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	ort "github.com/yalue/onnxruntime_go"
 
@@ -47,6 +48,7 @@ type Model struct {
 	styles       map[string][]float32 // of the voices used so far
 	dictionaries map[pronounce.Variant]*pronounce.Dictionary
 	pace         pace
+	now          func() time.Time
 	tensors      int // not destroyed
 	close        sync.Once
 }
@@ -54,7 +56,7 @@ type Model struct {
 // Load loads a model with ONNX Runtime at runtimePath; computing uses at most this number of
 // threads.
 func Load(files Files, runtimePath string, threads int) (*Model, error) {
-	m := &Model{files: files, turn: make(chan struct{}, 1), styles: map[string][]float32{}, dictionaries: map[pronounce.Variant]*pronounce.Dictionary{}}
+	m := &Model{files: files, turn: make(chan struct{}, 1), now: time.Now, styles: map[string][]float32{}, dictionaries: map[pronounce.Variant]*pronounce.Dictionary{}}
 	m.pace.start(threads)
 	var err error
 	if m.vocab, err = readVocabulary(files.Vocabulary); err != nil {

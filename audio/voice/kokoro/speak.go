@@ -32,7 +32,7 @@ func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, ah
 	speed = min(max(speed, MinSpeed), MaxSpeed)
 	p := plan{text: text, tokens: m.dictionaries[variantOf(voice)].Tokens(text)}
 	limit := m.pace.limit(ahead)
-	played := time.Now().Add(ahead) // when a listener who plays at once has heard everything
+	played := m.now().Add(ahead) // when a listener who plays at once has heard everything
 	for {
 		next, ok := p.next(limit)
 		if !ok {
@@ -42,7 +42,7 @@ func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, ah
 		if err != nil {
 			return err
 		}
-		if now := time.Now(); played.Before(now) {
+		if now := m.now(); played.Before(now) {
 			played = now
 		}
 		pause := pauseAfter(next.mark, speed)
@@ -51,7 +51,7 @@ func (m *Model) Speak(ctx context.Context, voice, text string, speed float64, ah
 			return err
 		}
 		played = played.Add(time.Duration(len(pcm)) * time.Second / SampleRate)
-		limit = m.pace.limit(time.Until(played))
+		limit = m.pace.limit(played.Sub(m.now()))
 	}
 }
 
@@ -66,12 +66,12 @@ func (m *Model) speech(ctx context.Context, voice, text string, p piece, speed f
 	if m.session == nil {
 		return nil, ErrClosed
 	}
-	begin := time.Now()
+	begin := m.now()
 	audio, err := m.run(ctx, voice, p.phonemes, speed)
 	if err != nil {
 		return nil, err
 	}
-	m.pace.learn(p.symbols, time.Since(begin))
+	m.pace.learn(p.symbols, m.now().Sub(begin))
 	audio = trim(audio)
 	if len(audio) <= longest(p, speed) {
 		return audio, nil

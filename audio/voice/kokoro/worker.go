@@ -61,12 +61,12 @@ func (w *worker) Work(f engine.Frame) {
 		return
 	}
 	ctx := w.to.Context(f.Stream)
-	now := time.Now()
+	now := w.model.now()
 	if !s.Follows {
 		w.heard = now.Add(time.Duration(s.AheadMS) * time.Millisecond)
 	}
 	err := w.model.Speak(ctx, s.Speaker, s.Text, s.Speed, max(w.heard.Sub(now), 0), func(p Piece) error {
-		if now := time.Now(); w.heard.Before(now) {
+		if now := w.model.now(); w.heard.Before(now) {
 			w.heard = now
 		}
 		w.heard = w.heard.Add(time.Duration(len(p.PCM)) * time.Second / SampleRate)

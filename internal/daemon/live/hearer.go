@@ -194,8 +194,10 @@ func (h *hearer) PartialTranscript(item, text string) {
 }
 
 // SettledTranscript implements realtime.SettledHandler.
-func (h *hearer) SettledTranscript(item, text string) {
-	h.with(func(m *matcher) []csm.Event { m.settled(item, text); return nil })
+func (h *hearer) SettledTranscript(item string, t realtime.Transcript) {
+	h.with(func(m *matcher) []csm.Event {
+		return some(m.settled(item, daemon.Transcript{Text: t.Text, Answer: (*daemon.Answer)(t.Answer)}))
+	})
 }
 
 // FinalTranscript implements realtime.Handler.

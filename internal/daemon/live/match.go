@@ -197,10 +197,11 @@ func (m *matcher) partial(name, text string) csm.Event {
 }
 
 // settled handles the words at a pause of the voice.
-func (m *matcher) settled(name, text string) {
+func (m *matcher) settled(name string, said daemon.Transcript) csm.Event {
 	if it := m.items[name]; it != nil && it.of != nil {
-		m.port.HeardSettled(it.of.id, text)
+		return m.port.HeardSettled(m.epoch, it.of.id, said)
 	}
+	return nil
 }
 
 // final handles a final transcript. Words without a voice come from somebody whom the

@@ -24,7 +24,10 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 		Heard: func(epoch uint32, u uint64, said daemon.Transcript) csm.Final {
 			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(said.Text)), Doubted: !said.Pressed && len(said.Probs) == 0}
 		},
-		HeardSettled: func(u uint64, text string) { out = append(out, fmt.Sprintf("settled %d %s", u, text)) },
+		HeardSettled: func(_ uint32, u uint64, said daemon.Transcript) csm.Event {
+			out = append(out, fmt.Sprintf("settled %d %s", u, said.Text))
+			return nil
+		},
 		HeardPartly: func(epoch uint32, u uint64, text string) csm.Partial {
 			return csm.Partial{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
 		},
@@ -60,7 +63,7 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 		case "partial":
 			events = some(m.partial(w[1], text))
 		case "settled":
-			m.settled(w[1], text)
+			m.settled(w[1], daemon.Transcript{Text: text})
 		case "final":
 			events = m.final(w[1], daemon.Certain(text))
 		case "doubted":

@@ -171,7 +171,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		if s.local == nil || s.local.err != nil {
 			return cfg, errors.New("the embedded server does not run")
 		}
-		cfg.BaseURL, cfg.Loopback, cfg.Settled, cfg.Answers = s.local.base, true, set.Speculation, true
+		cfg.BaseURL, cfg.Loopback, cfg.Settled, cfg.Answers = s.local.base, true, true, true
 	} else {
 		var err error
 		if cfg.TURN, err = s.relays(set); err != nil {

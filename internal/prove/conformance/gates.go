@@ -17,7 +17,7 @@ const scenarioDir = "testdata/csm"
 // tests runs all tests of a package without goroutines, as `make test` does, and returns their
 // output: if these are the tests that it ran, Go repeats the output only.
 func (s *running) tests(pkg string) (string, error) {
-	text, err := s.command("env", "CGO_ENABLED=0", "go", "test", "-vet=off", "-timeout", "5m", "-json", pkg)
+	text, err := s.command("env", "CGO_ENABLED=0", "go", "test", "-vet=off", "-timeout", "30m", "-json", pkg)
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		var e struct{ Output string }

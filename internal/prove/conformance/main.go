@@ -238,7 +238,7 @@ func (s *running) command(name string, args ...string) (string, error) {
 	var out bytes.Buffer
 	cmd := exec.Command(name, args...)
 	if nice, err := exec.LookPath("nice"); err == nil && s.yields {
-		cmd = exec.Command(nice, append([]string{"-n", "19", name}, args...)...)
+		cmd = exec.Command(nice, append([]string{"-n", "5", name}, args...)...)
 	}
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, s.log), s.log
 	if err := cmd.Run(); err != nil {

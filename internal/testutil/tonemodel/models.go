@@ -15,7 +15,7 @@ func describe(dir, name, kind string, files map[string][]byte, parts map[string]
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	description, err := json.Marshal(map[string]any{"name": name, "kind": kind, "files": parts, "languages": []string{"x-tones"}})
+	description, err := json.Marshal(map[string]any{"name": name, "kind": kind, "files": parts, "languages": []string{}})
 	if err != nil {
 		return err
 	}
