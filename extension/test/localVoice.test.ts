@@ -91,7 +91,8 @@ const run = (): unknown => fake.commands.get('agentvoice.installLocalVoice')?.()
 test('what is recommended is chosen, and nothing is downloaded before the licences were accepted', { timeout: 300_000 }, async () => {
   licence = 'closed';
   await run();
-  assert.deepEqual(listed.map(({ label, description, detail, picked }) => ({ label, description, detail, picked })), [
+  // The default models are on the machine of some tests.
+  assert.deepEqual(listed.filter((m) => !m.label.startsWith('$(check)')).map(({ label, description, detail, picked }) => ({ label, description, detail, picked })), [
     { label: 'tone', description: 'hears, 1 MB, OpenRAIL-M', detail: 'Tone language · en · word error rate: 1 % (a test)', picked: true },
   ]);
   assert.deepEqual(details, ['tone (1 MB): OpenRAIL-M\nhttps://example.org/licence']);
@@ -183,7 +184,7 @@ test('a daemon that is not there is told', { timeout: 300_000 }, async () => {
 });
 
 test('the bar never goes back', () => {
-  const meter = new Meter([{ name: 'a', bytes: 100, installable: true, installed: false, recommended: true }, { name: 'b', bytes: 300, installable: true, installed: false, recommended: true }]);
+  const meter = new Meter([{ name: 'a', bytes: 100, installed: false, recommended: true }, { name: 'b', bytes: 300, installed: false, recommended: true }]);
   const steps = [{ name: 'a', done: 50 }, { name: 'a', done: 20 }, { name: 'a', done: 100 }, { name: 'b', done: 300 }, { name: 'b', done: 900 }].map((l) => meter.advance(l));
   assert.deepEqual(steps, [12.5, 0, 12.5, 75, 0]);
 });
