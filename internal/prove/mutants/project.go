@@ -106,7 +106,7 @@ const (
 	realtimeTests = "^(Fuzz.*|TestAzureNeeds.*|TestCredentialRedaction|TestDialConfiguration|TestDialFailures|TestDialWithoutKey|TestDownlinkResumes|TestExpiry.*|TestJitter.*" +
 		"|TestNetworksAreRemembered|TestRetryAfter.*|TestSpeech.*|TestSpeed.*|TestSpoken.*|TestStatus.*|TestTargetFollowsTheDelays|TestTurnDetectionShapes|TestUplinkNeverBlocks)$"
 	liveTests = "^Test(ADialThatIsToldToStop|AnotherEpochWaits.*|AsideIsHeard.*|CredentialCodes.*|CursorTenTimesASecond|Detectors.*|DialsWait.*|EveryDialFailureHasItsWords" +
-		"|HeardPositionKnowsTheRate|Matcher|MismatchIsAWarning.*|PrerollIs.*|RenderingAllocates.*|RenewalMargin.*|TranscriptionSettings.*|TurnModes.*|VoiceRateIsLimitedOnceAloud)$"
+		"|HeardPositionKnowsTheRate|Matcher|MatcherKnowsTheVoice|MismatchIsAWarning.*|PrerollIs.*|RenderingAllocates.*|RenewalMargin.*|TranscriptionSettings.*|TurnModes.*|VoiceRateIsLimitedOnceAloud)$"
 	// worldTests do not wait for a voice, but load the engines of the embedded server.
 	worldTests = "^Test(ACallThatStandsAsItIsClosed|ASuccessorTakesOver|ASuccessorThatIsGivenUp|BothDevicesLost|MutedTheMicrophone.*|REQ003.*|TakeOverIsOfOneStart|WakePhraseIsOptional|WakePhraseThatCannotBeUsed)$"
 )
