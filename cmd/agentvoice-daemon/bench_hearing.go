@@ -177,11 +177,7 @@ func knownClips(language string) ([]spokenClip, error) {
 		if r.Language != language || r.Words == "" || r.Known == "name" || !r.Present() {
 			continue
 		}
-		clip, err := r.Load()
-		if err != nil {
-			return nil, err
-		}
-		pcm, err := voiced(clip.PCM)
+		pcm, err := loadVoiced(r)
 		if err != nil {
 			return nil, err
 		}
@@ -203,6 +199,15 @@ func voiced(pcm []int16) ([]int16, error) {
 	return speechdata.Resample(pcm, audio.SampleRate, hearing.SampleRate)
 }
 
+// loadVoiced loads a recording of the source tree.
+func loadVoiced(r speechdata.Recording) ([]int16, error) {
+	clip, err := r.Load()
+	if err != nil {
+		return nil, err
+	}
+	return voiced(clip.PCM)
+}
+
 // soundClips loads the recordings that are no English words, and makes babble of the passages.
 func soundClips() ([]spokenClip, error) {
 	var list []spokenClip
@@ -211,11 +216,7 @@ func soundClips() ([]spokenClip, error) {
 		if r.Language == "en" && r.Kind != speechdata.Passage || !r.Present() {
 			continue
 		}
-		clip, err := r.Load()
-		if err != nil {
-			return nil, err
-		}
-		pcm, err := voiced(clip.PCM)
+		pcm, err := loadVoiced(r)
 		if err != nil {
 			return nil, err
 		}

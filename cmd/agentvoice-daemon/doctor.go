@@ -130,6 +130,7 @@ func failures(all []finding) error {
 // them. It calls say before it records or plays anything.
 func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bool, say func(string)) []finding {
 	local := set.SessionWith() == protocol.ProviderLocal
+	language := spokenLanguage(protocol.BaseLanguage(set.Transcription.Language))
 	holder := microphoneHolder(ctx)
 	all := []finding{check("codec", true, codec)}
 	all = append(all, examineSound(ctx, soundCheck{
@@ -139,7 +140,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 	all = append(all, holder,
 		check("echo cancellation", false, canceller),
 		check("voice detection", local, detector))
-	all = append(all, findSpeech(modelNames(set.Models), protocol.BaseLanguage(set.Transcription.Language)).examine(local)...)
+	all = append(all, findSpeech(modelNames(set.Models), language).examine(local, language)...)
 	all = append(all,
 		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))

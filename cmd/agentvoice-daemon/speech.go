@@ -243,7 +243,7 @@ func (l localSpeech) listener(report func(error)) func() turns.Listener {
 
 // examine reports which models are installed and which engines are used. The built-in
 // engines are required only if there are no others.
-func (l localSpeech) examine(needed bool) []finding {
+func (l localSpeech) examine(needed bool, language string) []finding {
 	return []finding{
 		check("speech models", false, func() (string, error) {
 			switch {
@@ -254,15 +254,14 @@ func (l localSpeech) examine(needed bool) []finding {
 			}
 			return l.names, nil
 		}),
-		l.examineHearing(needed),
+		l.examineHearing(needed, language),
 		l.examineVoice(needed),
 		examineEngine("end of turn", l.turnEnd, false, func() (string, error) { return "by words and pause length", nil }),
 	}
 }
 
-// examineHearing checks the recogniser, and whether it understands the language of this
-// machine's user.
-func (l localSpeech) examineHearing(needed bool) finding {
+// examineHearing checks the recogniser, and whether it understands the user's language.
+func (l localSpeech) examineHearing(needed bool, language string) finding {
 	f := examineEngine("recognition", l.hearing, needed, func() (string, error) {
 		r, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
 		if err != nil {
@@ -270,7 +269,6 @@ func (l localSpeech) examineHearing(needed bool) finding {
 		}
 		return "PocketSphinx, English", r.Close()
 	})
-	language := spokenLanguage("")
 	if !f.OK || l.understands(language) {
 		return f
 	}

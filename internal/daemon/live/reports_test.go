@@ -70,6 +70,7 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 		reports.VoiceReplaced(errors.New("a model is damaged"))
 		reports.TurnEndReplaced(errors.New("a model is damaged"))
 		reports.TurnEndReplaced(errors.New("a model is damaged"))
+		reports.LanguageUnknown("de")
 		tk.end()
 	}
 	limited := tk.messages(protocol.CodeServiceLimited)
@@ -78,6 +79,9 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 	}
 	if heard, spoken := tk.messages(protocol.CodeHearingReplaced), tk.messages(protocol.CodeVoiceReplaced); len(heard) != 2 || len(spoken) != 2 || strings.Contains(heard[0], "damaged") {
 		t.Errorf("the user was told %q and %q", heard, spoken)
+	}
+	if told := tk.messages(protocol.CodeLanguageUnknown); len(told) != 1 || !strings.Contains(told[0], "(de)") {
+		t.Errorf("the user was told %q about the language", told)
 	}
 	if told := tk.messages(protocol.CodeTurnEndReplaced); len(told) != 2 {
 		t.Errorf("the user was told %q", told)

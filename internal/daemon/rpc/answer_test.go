@@ -25,8 +25,23 @@ func longAnswer(t testing.TB, size int, capabilities object) (published int) {
 	c.request(protocol.MethodSendText, object{"text": "What is wrong?"})
 	id, p := c.asked()
 	text := prose(size)
+	// The daemon drops what a client is too slow to read, so the client answers no faster than
+	// it reads: it asks for the state from time to time, and waits for the reply.
+	const together = 200
+	caughtUp := make(chan struct{}, 1)
 	go func() {
 		for seq := 0; len(text) > 0; seq++ {
+			if seq%together == together-1 {
+				body := fmt.Sprintf(`{"jsonrpc":"2.0","id":"caught up","method":%q}`, protocol.MethodState)
+				if _, err := fmt.Fprintf(c.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+					return
+				}
+				select {
+				case <-caughtUp:
+				case <-t.Context().Done():
+					return
+				}
+			}
 			n := min(4, len(text))
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","method":"copilot/delta","params":{"requestId":%q,"seq":%d,"text":%s}}`, p.RequestID, seq, quoted(text[:n]))
 			if _, err := fmt.Fprintf(c.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
@@ -44,6 +59,9 @@ func longAnswer(t testing.TB, size int, capabilities object) (published int) {
 	)
 	for {
 		m := c.next()
+		if string(m.ID) == `"caught up"` {
+			caughtUp <- struct{}{}
+		}
 		if m.Method != protocol.NotifyTranscript {
 			continue
 		}
