@@ -1,6 +1,5 @@
 // Install Local Voice: the offer, the licences, the progress, a cancel that preserves the download, and
-// a model that is usable afterwards. A slow server on this machine provides the models, with the real
-// engine and a test model.
+// a model that is usable afterwards. A slow server on this machine provides the models.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -11,7 +10,7 @@ import { join } from 'node:path';
 import * as paths from './paths.ts';
 import { type World, scenario } from './world.ts';
 
-/** Bytes per chunk and milliseconds between chunks: some seconds for the engine. */
+/** Bytes per chunk and milliseconds between chunks: some seconds for the large file. */
 const CHUNK = 64 * 1024;
 const PACE = 20;
 
@@ -53,14 +52,14 @@ async function accept(w: World, picture?: string): Promise<void> {
   const { page } = w.window;
   await w.window.command('Agent Voice: Install Local Voice');
   const pick = page.locator('.quick-input-widget');
-  await pick.locator('.monaco-list-row').filter({ hasText: 'tone-tdt' }).waitFor();
+  await pick.locator('.monaco-list-row').filter({ hasText: 'tone-large' }).click(); // beside what is recommended
   if (picture !== undefined) {
     await w.picture('local-voice', `${picture}-choose`);
   }
   await pick.getByRole('button', { name: 'OK' }).click();
   const dialog = w.window.dialog();
   await dialog.waitFor();
-  assert.match(await dialog.innerText(), /GPL-3\.0-or-later[\s\S]*tone-tdt[\s\S]*MIT/);
+  assert.match(await dialog.innerText(), /tone-large \(13 MB\): OpenRAIL-M/);
   if (picture !== undefined) {
     await w.picture('local-voice', `${picture}-licences`);
   }
@@ -75,20 +74,20 @@ export function localVoice(): void {
       await w.shown();
       const toasts = w.window.toasts();
       await accept(w, '1');
-      await toasts.filter({ hasText: /engine: \d+ MB of \d+ MB/ }).waitFor();
+      await toasts.filter({ hasText: /tone-large: \d+ MB of \d+ MB/ }).waitFor();
       await w.picture('local-voice', '2-progress');
       await toasts.filter({ hasText: 'Installing local voice' }).getByRole('button', { name: 'Cancel' }).click();
       await toasts.filter({ hasText: 'The installation was stopped.' }).waitFor();
       await w.picture('local-voice', '3-stopped');
-      const before = sent.get('/engine.tgz') ?? 0;
-      const { size } = statSync(join(w.dir, 'mirror', 'engine.tgz'));
+      const before = sent.get('/tone-large/large.bin') ?? 0;
+      const { size } = statSync(join(w.dir, 'mirror', 'tone-large', 'large.bin'));
       assert.ok(before > 0 && before < size, `${before} bytes of ${size} were sent`);
-      assert.ok(!existsSync(join(w.dir, 'models', 'tone-tdt')));
+      assert.ok(!existsSync(join(w.dir, 'models', 'tone-large')));
       await accept(w);
       await toasts.filter({ hasText: 'The local voice is installed.' }).waitFor({ timeout: 60_000 });
       await w.picture('local-voice', '4-installed');
-      assert.ok((sent.get('/engine.tgz') ?? 0) < size + before, 'the second download started over');
-      assert.ok(existsSync(join(w.dir, 'models', 'tone-tdt', 'encoder.onnx')));
+      assert.ok((sent.get('/tone-large/large.bin') ?? 0) < size + before, 'the second download started over');
+      assert.ok(existsSync(join(w.dir, 'models', 'tone-large', 'encoder.onnx')));
     } finally {
       server.close();
       server.closeAllConnections();

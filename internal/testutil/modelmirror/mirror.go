@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,7 +25,8 @@ var Libraries = []string{"libonnxruntime.so", "libsherpa-onnx-c-api.so"}
 
 // Write fills a folder with the content of a mirror at a URL, and writes the
 // manifest. It takes the engine's libraries from another folder. Its models are the same:
-// tone-tdt is downloaded file by file, tone-packed as an archive.
+// tone-tdt is downloaded file by file, tone-packed as an archive, and tone-large, whose licence
+// must be accepted, with a file that takes a while.
 func Write(at, folder, manifest, libraries string) error {
 	dir := filepath.Join(folder, "tone-tdt")
 	if err := tonemodel.TDT(dir); err != nil {
@@ -54,10 +56,14 @@ func Write(at, folder, manifest, libraries string) error {
 	if err != nil {
 		return err
 	}
+	large, err := enlarge(entry, dir, filepath.Join(folder, "tone-large"), at)
+	if err != nil {
+		return err
+	}
 	engine := models.Package{
 		System: runtime.GOOS, Arch: runtime.GOARCH, URLs: []string{at + "/" + archive.Path}, Size: archive.Size, SHA256: archive.SHA256, Files: files,
 	}
-	text, err := json.Marshal(models.Manifest{Models: []models.Entry{entry, packed}, Engine: models.EngineRelease{
+	text, err := json.Marshal(models.Manifest{Models: []models.Entry{entry, packed, large}, Engine: models.EngineRelease{
 		Version: "2.0.1", Licence: models.Licence{Name: "GPL-3.0-or-later", URL: "https://example.org/gpl"},
 		Packages: []models.Package{engine},
 	}})
@@ -65,6 +71,25 @@ func Write(at, folder, manifest, libraries string) error {
 		return err
 	}
 	return os.WriteFile(manifest, text, 0o600)
+}
+
+// largeBytes is the size of the file that takes a while.
+const largeBytes = 12 << 20
+
+// enlarge copies a model to a folder and adds a large file.
+func enlarge(e models.Entry, from, to, at string) (models.Entry, error) {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return e, err
+	}
+	noise := make([]byte, largeBytes)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // never fails
+	if err := os.WriteFile(filepath.Join(to, "large.bin"), noise, 0o600); err != nil {
+		return e, err
+	}
+	f, err := fileOf(to, "large.bin")
+	e.Name, e.Files, e.Sources = "tone-large", append(slices.Clone(e.Files), f), []string{at + "/tone-large/"}
+	e.Licence = models.Licence{Name: "OpenRAIL-M", URL: "https://example.org/openrail"}
+	return e, err
 }
 
 func fileOf(dir, name string) (models.File, error) {
