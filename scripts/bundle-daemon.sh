@@ -10,7 +10,7 @@
 #   lib/system/         libraries that belong to the machine's sound server: ours
 #                       are used only if the machine has none. That of JACK is a
 #                       stub that reports that there is no server
-#   licenses/           licences of the libraries and models
+#   licenses/           licences of the libraries, models and Go modules
 #   assets/             the voice detector, the recogniser (moonshine-tiny-en/), the
 #                       voice (kokoro-82m-int8/) and their runtime; the engine for
 #                       other models (sherpa-onnx) with its own; the model of the
@@ -136,8 +136,17 @@ done
 # Apache-2.0, like Kokoro; its package has no copy of it.
 [[ ! -f $assets/kokoro-82m-int8/LICENSE.txt ]] || cp "$assets/kokoro-82m-int8/LICENSE.txt" "$folder/licenses/sherpa-onnx.txt"
 
-# The stock English model of PocketSphinx, from the system's package.
+cp internal/assets/silero.LICENSE.txt "$folder/licenses/silero.txt"
 cp internal/vocab/common.LICENSE.txt "$folder/licenses/scowl.txt"
+cp internal/vocab/letters.LICENSE.txt "$folder/licenses/cmudict.txt"
+cp "$(go env GOROOT)/LICENSE" "$folder/licenses/go.txt"
+# The modules in the daemon.
+while read -r module source; do
+  mkdir -p "$folder/licenses/$(dirname "$module")"
+  cat "$source"/LICEN[CS]E* >"$folder/licenses/$module.txt" || fail "$module has no licence"
+done < <(go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}' ./cmd/agentvoice-daemon | sort -u)
+
+# The stock English model of PocketSphinx, from the system's package.
 models=$(pkg-config --variable=modeldir pocketsphinx 2>/dev/null || true)
 if [[ -n $models && -d $models/en-us ]]; then
   mkdir -p "$folder/assets/pocketsphinx/en-us"

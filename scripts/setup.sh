@@ -4,8 +4,7 @@
 # names). It is safe to run repeatedly and keeps what is there.
 #
 #   scripts/setup.sh           installs what is missing
-#   scripts/setup.sh --engine  also the speech engine's library for installed models,
-#                              which contains code under the GPL
+#   scripts/setup.sh --engine  also the speech engine's library for installed models
 #   scripts/setup.sh --tests   also what only tests need: real devices, that engine
 #   scripts/setup.sh --e2e     also what `make e2e` needs besides scripts/e2e.sh
 #   scripts/setup.sh --vsix    also what `make vsix` needs

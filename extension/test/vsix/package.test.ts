@@ -46,7 +46,7 @@ test('the package is for this platform, and holds these files and no others', ()
   const fixed = [
     '[Content_Types].xml', 'extension.vsixmanifest',
     ...['LICENSE.txt', 'THIRD_PARTY.md', 'changelog.md', 'package.json', 'package.nls.de.json', 'package.nls.ja.json', 'package.nls.json', 'readme.md',
-      `bin/${executable}`, 'dist/extension.js', 'dist/panel.css', 'dist/panel.js', 'dist/window.js',
+      `bin/${executable}`, 'dist/extension.js', 'dist/licenses.txt', 'dist/panel.css', 'dist/panel.js', 'dist/window.js',
       'l10n/bundle.l10n.de.json', 'l10n/bundle.l10n.ja.json', 'media/icon.png', 'media/icon.svg',
       ...['control', 'copilot', 'privacy', 'start'].map((name) => `media/walkthrough-${name}.svg`),
       'bin/assets/silero_vad_v6.onnx', 'bin/assets/moonshine-tiny-en/model.json', 'bin/assets/kokoro-82m-int8/model.json'].map((name) => `extension/${name}`),
@@ -106,8 +106,13 @@ if (process.platform === 'linux') {
 
   test('what is given on has its licence beside it', () => {
     const licences = readdirSync(join(bin, 'licenses'), { recursive: true }).map(String);
-    for (const name of ['libportaudio2', 'libflite1', 'libpocketsphinx3', 'libasound2', 'libopus0', 'libgfortran5', 'pocketsphinx-en-us', 'moonshine-tiny-en', 'kokoro-82m-int8', 'sherpa-onnx', 'onnxruntime/LICENSE']) {
+    for (const name of ['libportaudio2', 'libflite1', 'libpocketsphinx3', 'libasound2', 'libopus0', 'libgfortran5', 'pocketsphinx-en-us', 'moonshine-tiny-en', 'kokoro-82m-int8', 'sherpa-onnx', 'onnxruntime/LICENSE',
+      'silero', 'scowl', 'cmudict', 'go', 'github.com/pion/webrtc/v4', 'github.com/qmuntal/stateless', 'modernc.org/sqlite']) {
       assert.ok(licences.includes(`${name}.txt`), name);
+    }
+    const bundled = readFileSync(join(stage, 'dist', 'licenses.txt'), 'utf8');
+    for (const name of ['vscode-jsonrpc', 'mdast-util-from-markdown', 'refractor', '@vscode/codicons']) {
+      assert.match(bundled, new RegExp(`^${name} [\\d.]+ \\(`, 'm'));
     }
   });
 
