@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/timeline"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -25,12 +26,13 @@ type engines struct {
 	name      string
 	recording string
 	models    string // folder of the installed models, if any
+	home      string // where the default models are looked for, if not where they are
 	args      []string
 }
 
 // compare measures the time from the user's last word to the audible answer with each
-// engine, in concurrent conversations with the offline assistant. The times come from
-// the conversations' journals (timeline.Stages).
+// engine, in conversations with the offline assistant, one after the other. The times come
+// from the conversations' journals (timeline.Stages).
 func compare(daemon string, q questions, out string) error {
 	url, stop, err := hosted()
 	if err != nil {
@@ -40,23 +42,23 @@ func compare(daemon string, q questions, out string) error {
 	if err != nil {
 		return errors.Join(err, stop())
 	}
+	bare, err := onlyDetector(out)
+	if err != nil {
+		return errors.Join(err, stop())
+	}
 	all := []engines{
-		{name: "PocketSphinx, Flite", recording: q.spoken},
+		{name: "Moonshine, Kokoro", recording: q.spoken},
+		{name: "Moonshine, Flite", recording: q.spoken, args: []string{"--set", "agentvoice.voice.engine=fast"}},
+		{name: "PocketSphinx, Flite", recording: q.spoken, home: bare},
 		{name: "sherpa streaming, sherpa voice", recording: q.tones, models: models},
 		{name: "sherpa two passes, sherpa voice", recording: q.tones, models: q.models},
 		{name: "hosted session, hosted speech", recording: q.spoken, args: []string{"--provider", string(protocol.ProviderOpenAI), "--endpoint", url}},
 	}
 	answers := make([][]timeline.Turn, len(all))
-	failed := make(chan error)
 	for i, e := range all {
-		go func() {
-			var err error
-			answers[i], err = e.converse(daemon, filepath.Join(out, fmt.Sprintf("replies-%d.jsonl", i+1)))
-			failed <- err
-		}()
-	}
-	for range all {
-		err = errors.Join(err, <-failed)
+		if answers[i], err = e.converse(daemon, filepath.Join(out, fmt.Sprintf("replies-%d.jsonl", i+1))); err != nil {
+			break
+		}
 	}
 	if err := errors.Join(err, stop()); err != nil {
 		return err
@@ -91,6 +93,27 @@ func onePass(models, out string) (string, error) {
 		os.Symlink(filepath.Join(whole, "voice"), filepath.Join(folder, "voice")))
 }
 
+// onlyDetector creates a home with the voice detector, but without the default models.
+func onlyDetector(out string) (string, error) {
+	folder := filepath.Join(out, "bare")
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return "", err
+	}
+	for _, find := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
+		file, err := find()
+		if err == nil {
+			file, err = filepath.Abs(file)
+		}
+		if err == nil {
+			err = os.Symlink(file, filepath.Join(folder, filepath.Base(file)))
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(folder)
+}
+
 // converse plays the recording to a daemon, and measures its answers.
 func (e engines) converse(daemon, file string) ([]timeline.Turn, error) {
 	models := e.models
@@ -103,7 +126,10 @@ func (e engines) converse(daemon, file string) ([]timeline.Turn, error) {
 	}
 	args := append([]string{"talk", "--audio-in", "wav:" + e.recording, "--audio-out", "null", "--journal", file, "--verify=false"}, e.args...)
 	cmd := exec.Command(daemon, args...)
-	cmd.Env = append(os.Environ(), "AGENTVOICE_MODELS="+models)
+	cmd.Env = append(os.Environ(), assets.ModelsEnv+"="+models)
+	if e.home != "" {
+		cmd.Env = append(cmd.Env, "HOME="+e.home, "XDG_CACHE_HOME="+e.home, "LocalAppData="+e.home, assets.Env+"="+e.home)
+	}
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
