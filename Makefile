@@ -250,10 +250,11 @@ debug: deps $(OUT)/go.mod ## build bin/agentvoice-daemon-debug, with every seede
 # ---- the rest
 
 # Each clone has its own cache: a shared one also reports findings in clones that no longer
-# exist.
+# exist. For the same reason there is no -trimpath, with which clones share the output of cgo,
+# where the paths of the clone are that made it.
 .PHONY: lint
 lint: deps $(LINT) ## run the linters
-	@GOLANGCI_LINT_CACHE=$(abspath $(OUT))/lint $(LINT) run ./... && echo "golangci-lint: no finding"
+	@GOFLAGS='$(filter-out -trimpath,$(GOFLAGS))' GOLANGCI_LINT_CACHE=$(abspath $(OUT))/lint $(LINT) run ./... && echo "golangci-lint: no finding"
 
 $(LINT):
 	@echo "building golangci-lint $(GOLANGCI_LINT_VERSION)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Downloads the recordings of internal/testutil/speechdata/recordings.tsv (human speech, coughs,
-# backchannels, keys) for the benches, from Debian's packages to the user's cache folder (or the
+# backchannels, keys, music) for the benches, from Debian's packages to the user's cache folder (or the
 # folder that AGENTVOICE_SPEECH names). The packages are unpacked there, not installed; the
 # recordings are for local measurements and are not redistributed. Downloads about 325 MB and
 # keeps 30 MB. It is safe to run repeatedly and keeps what is there.

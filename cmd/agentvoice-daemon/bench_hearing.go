@@ -100,7 +100,7 @@ final text.
 
 Short answers (yes, no, stop, a hum) are counted too, as while a question is open, and
 what else was taken for a yes: among the recordings, and with --sounds among sounds that
-are no English words, such as coughs, keys, babble and speech in other languages.`,
+are no English words, such as coughs, keys, music, babble and speech in other languages.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			language := spokenLanguage(language)
@@ -208,9 +208,10 @@ func loadVoiced(r speechdata.Recording) ([]int16, error) {
 	return voiced(clip.PCM)
 }
 
-// soundClips loads the recordings that are no English words, and makes babble of the passages.
+// soundClips loads the recordings that are no English words, cuts music in pieces, and makes
+// babble of the passages.
 func soundClips() ([]spokenClip, error) {
-	var list []spokenClip
+	var list, music []spokenClip
 	var voices [][]int16
 	for _, r := range speechdata.All() {
 		if r.Language == "en" && r.Kind != speechdata.Passage || !r.Present() {
@@ -220,8 +221,12 @@ func soundClips() ([]spokenClip, error) {
 		if err != nil {
 			return nil, err
 		}
-		if r.Kind == speechdata.Passage {
+		switch r.Kind {
+		case speechdata.Passage:
 			voices = append(voices, pcm)
+			continue
+		case speechdata.Music:
+			music = append(music, cutMusic(r.ID, pcm)...)
 			continue
 		}
 		// Words in another language are no English ones: an Italian "no" has no class here.
@@ -230,7 +235,17 @@ func soundClips() ([]spokenClip, error) {
 	if len(list) == 0 {
 		return nil, errors.New("--sounds: no recordings; download them with scripts/speech.sh")
 	}
-	return append(list, babble(voices)...), nil
+	return slices.Concat(list, music, babble(voices)), nil
+}
+
+// cutMusic returns five pieces of music, of a second each.
+func cutMusic(name string, pcm []int16) (list []spokenClip) {
+	const length, pieces = hearing.SampleRate, 5
+	for n := range pieces {
+		from := max(len(pcm)-length, 0) * n / pieces
+		list = append(list, spokenClip{name: fmt.Sprintf("%s %d", name, n+1), pcm: pcm[from:min(from+length, len(pcm))]})
+	}
+	return list
 }
 
 // babble mixes six voices at a time, for a second each time, as loud as one.

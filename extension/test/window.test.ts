@@ -142,7 +142,7 @@ test('each state reaches the panel before the context keys, which re-evaluate me
   const end = shown.indexOf('active false');
   assert.ok(begin > 0 && end > begin, shown.join(', '));
   assert.match(shown[begin - 1] ?? '', /^panel/, shown.join(', '));
-  assert.equal(shown[end - 1], 'panel idle', shown.join(', '));
+  assert.match(shown[end - 1] ?? '', /^panel (terminating|idle)$/, shown.join(', ')); // neither is active
   await extension.deactivate();
 });
 

@@ -4,8 +4,10 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -248,9 +250,20 @@ func (tk *talk) want(states ...protocol.State) {
 	tk.t.Helper()
 	for _, want := range states {
 		if got := tk.next(); got.State != want {
-			tk.t.Fatalf("state %v (%v), want %v", got.State, got.Cause, want)
+			tk.t.Fatalf("state %v (%v), want %v\n%s", got.State, got.Cause, want, tk.history())
 		}
 	}
+}
+
+// history lists the states so far.
+func (tk *talk) history() string {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	var b strings.Builder
+	for _, p := range tk.states {
+		fmt.Fprintf(&b, "%v by %v\n", p.State, p.Cause)
+	}
+	return b.String()
 }
 
 // ended waits for the end of a turn, which is published after the resulting state.

@@ -12,7 +12,7 @@
 // (scripts/setup.sh installs pocketsphinx-testdata), so a few recordings are always
 // available.
 //
-// Everything in the table is a human voice, except for the kind Noise. Voices are
+// Everything in the table is a human voice, except for the kinds Noise and Music. Voices are
 // named as in the packages; one actor may have several.
 //
 // # Labels
@@ -59,7 +59,7 @@ type Kind string
 
 // The kinds. An Utterance is something to interrupt with, from one word to a
 // sentence; a Passage is read speech of about a quarter of a minute or more; Noise is
-// a single keystroke.
+// a single keystroke; Music has no voice in it.
 const (
 	Utterance   Kind = "utterance"
 	Backchannel Kind = "backchannel"
@@ -67,6 +67,7 @@ const (
 	Laugh       Kind = "laugh"
 	Passage     Kind = "passage"
 	Noise       Kind = "noise"
+	Music       Kind = "music"
 )
 
 // Style is the style of speech.
@@ -87,8 +88,8 @@ type Recording struct {
 	Path     string // in the package, without a leading slash
 	SHA256   string // of the file at Path, in hexadecimal
 	Language string // ISO 639-1; empty without words
-	Voice    string // empty for noise
-	Style    Style  // empty for noise
+	Voice    string // empty for noise and music
+	Style    Style  // empty for noise and music
 	Kind     Kind
 	// Words is what is said; empty if unknown. Known is the source: "transcript" and
 	// "script" come with the recording, "name" is the file name, from which the

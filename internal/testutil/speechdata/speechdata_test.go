@@ -21,7 +21,7 @@ func TestTable(t *testing.T) {
 		}
 		packages[p.Name] = false
 	}
-	kinds := map[Kind]bool{Utterance: true, Backchannel: true, Cough: true, Laugh: true, Passage: true, Noise: true}
+	kinds := map[Kind]bool{Utterance: true, Backchannel: true, Cough: true, Laugh: true, Passage: true, Noise: true, Music: true}
 	styles := map[Style]bool{Read: true, Acted: true, Cartoon: true}
 	ids, sums := map[string]bool{}, map[string]string{}
 	hash := regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -39,7 +39,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is the same recording as %s", r.ID, sums[r.SHA256])
 		case !kinds[r.Kind]:
 			t.Errorf("%s: kind %q", r.ID, r.Kind)
-		case r.Kind == Noise && (r.Voice != "" || r.Style != ""), r.Kind != Noise && (r.Voice == "" || !styles[r.Style]):
+		case (r.Kind == Noise || r.Kind == Music) != (r.Voice == ""), (r.Kind == Noise || r.Kind == Music) != !styles[r.Style]:
 			t.Errorf("%s: voice %q and style %q", r.ID, r.Voice, r.Style)
 		case (r.Kind == Utterance || r.Kind == Passage) && r.Language == "":
 			t.Errorf("%s: no language", r.ID)
