@@ -17,19 +17,20 @@ const (
 	EditorGoToLine         EditorCommand = "goToLine" // line number of the open file
 	EditorRunTests         EditorCommand = "runTests"
 	EditorShowChange       EditorCommand = "showChange" // the change that the tool call in names[0] would make
+	EditorKeepVoice        EditorCommand = "keepVoice"  // write names[0] to the setting agentvoice.voice.name
 )
 
 // EditorCommands lists every command.
 var EditorCommands = []EditorCommand{
 	EditorUndo, EditorOpenSettings, EditorChooseMicrophone, EditorFixIt, EditorScrollUp, EditorScrollDown, EditorNextProblem, EditorPreviousProblem,
-	EditorOpenFile, EditorGoToLine, EditorRunTests, EditorShowChange,
+	EditorOpenFile, EditorGoToLine, EditorRunTests, EditorShowChange, EditorKeepVoice,
 }
 
 // EditorCommandParams are the params of window/command.
 type EditorCommandParams struct {
 	Command EditorCommand `json:"command"`
 	Number  int           `json:"number,omitempty" jsonschema:"minimum=0"` // a line
-	Names   []string      `json:"names,omitempty"`                         // file names, optionally with folder and line, such as parser.go:42; or a call id
+	Names   []string      `json:"names,omitempty"`                         // file names, optionally with folder and line, such as parser.go:42; a call id; or a voice
 }
 
 // EditorCommandResult says aloud, in the user's language, why the editor could not do it,

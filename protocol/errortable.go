@@ -81,6 +81,7 @@ const (
 	CodeVoiceOverWebSocket ErrorCode = "voiceOverWebSocket"
 	CodeHearsItself        ErrorCode = "hearsItself"
 	CodeVoiceReplaced      ErrorCode = "voiceReplaced"
+	CodeVoiceLate          ErrorCode = "voiceLate"
 	CodeHearingReplaced    ErrorCode = "hearingReplaced"
 	CodeTurnEndReplaced    ErrorCode = "turnEndReplaced"
 	CodeLanguageUnknown    ErrorCode = "languageUnknown"
@@ -385,6 +386,10 @@ var Errors = []ErrorSpec{
 		words{"The voice failed and was replaced by another one.", "Die Stimme ist ausgefallen; ab jetzt spricht eine andere.", "音声が使えなくなったため、別の声で読み上げます。"},
 		words{"Check agentvoice.voice and the service, then start again.", "Prüfen Sie agentvoice.voice und den Dienst und beginnen Sie dann noch einmal.", "agentvoice.voice の設定とサービスを確認して、もう一度始めてください。"},
 		words{"My voice failed, so I am using another one.", "Meine Stimme ist ausgefallen, deshalb spreche ich mit einer anderen.", "音声が使えなくなったため、別の声でお話しします。"}},
+	{CodeVoiceLate, -32090, true,
+		words{"The voice is too slow on this machine right now; a faster one speaks.", "Die Stimme ist auf diesem Rechner gerade zu langsam; eine schnellere spricht.", "この声は今このコンピューターでは遅すぎるため、より速い声で読み上げます。"},
+		words{"Close other programs, or set agentvoice.voice.engine to fast.", "Schließen Sie andere Programme oder stellen Sie agentvoice.voice.engine auf fast.", "ほかのプログラムを閉じるか、agentvoice.voice.engine を fast にしてください。"},
+		words{"This machine is busy, so I speak with a faster voice.", "Dieser Rechner ist beschäftigt, deshalb spreche ich mit einer schnelleren Stimme.", "コンピューターが混み合っているため、より速い声でお話しします。"}},
 	{CodeHearingReplaced, -32061, true,
 		words{"Recognition failed and was replaced by a simpler engine. Check the transcript.", "Die Erkennung ist ausgefallen und wurde durch eine einfachere ersetzt. Prüfen Sie die Mitschrift.", "音声認識が使えなくなったため、簡易エンジンで聞き取りました。文字起こしを確認してください。"},
 		words{"Check agentvoice.hearing and the service or model; run doctor.", "Prüfen Sie agentvoice.hearing und den Dienst oder das Modell; führen Sie doctor aus.", "agentvoice.hearing の設定と、サービスまたはモデルを確認してください。doctor も利用できます。"},

@@ -83,9 +83,12 @@ type Config struct {
 	Dialect Dialect
 	// BaseURL is the address of the service: https://api.openai.com for openai, the
 	// resource's endpoint for azure, http://127.0.0.1:PORT for local.
-	BaseURL            string
-	Model              string // the deployment for azure
-	Voice              string // if empty, the service chooses
+	BaseURL string
+	Model   string // the deployment for azure
+	Voice   string // if empty, the service chooses
+	// Speaker, if set, returns the voice of the next segment; "" is that of the session. Only
+	// the embedded server changes its voice during a session.
+	Speaker            func() string
 	Language           string // of the user, ISO 639-1; if empty, detected
 	TranscriptionModel string // if empty, the dialect's default; azure has no default and needs a deployment
 	// TranscriptionPrompt is a list of words that the user is likely to say, or a text

@@ -58,7 +58,7 @@ func (v *liveSide) after(d time.Duration) {
 }
 
 func (v *liveSide) segment(turn uint64, gen, seq uint32, text string) {
-	v.sent(responseCreate(Segment{ID: audio.SegmentID{Gen: gen, Seq: seq}, Turn: turn, Text: text}), v.now)
+	v.sent(responseCreate(Segment{ID: audio.SegmentID{Gen: gen, Seq: seq}, Turn: turn, Text: text}, ""), v.now)
 }
 
 // told returns what the loop and the service have received so far.

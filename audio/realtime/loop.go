@@ -187,7 +187,11 @@ func (l *loop) perform() {
 func (l *loop) act(a action) {
 	switch a.kind {
 	case actCreate:
-		if !l.post(responseCreate(a.seg)) {
+		voice := ""
+		if l.cfg.Speaker != nil {
+			voice = l.cfg.Speaker()
+		}
+		if !l.post(responseCreate(a.seg, voice)) {
 			l.speech.refused(a.seg.ID, CodeSpeechNotPosted, time.Now())
 		}
 	case actSpeed:

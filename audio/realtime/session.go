@@ -107,9 +107,10 @@ func speedUpdate(speed float64) clientEvent {
 }
 
 // responseCreate requests a segment as an out-of-band response, which neither sees nor
-// changes the service's conversation.
-func responseCreate(s Segment) clientEvent {
+// changes the service's conversation. A voice of "" is that of the session.
+func responseCreate(s Segment, voice string) clientEvent {
 	return clientEvent{Type: "response.create", EventID: createEventID(s.ID), Response: &responseParams{
+		Audio:            sessionAudio{Output: sessionOutput{Voice: voice}},
 		Conversation:     "none",
 		OutputModalities: []string{"audio"},
 		Instructions:     verbatim,

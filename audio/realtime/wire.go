@@ -58,6 +58,7 @@ type turnDetection struct {
 
 // responseParams is a response that the client requests.
 type responseParams struct {
+	Audio            sessionAudio      `json:"audio,omitzero"`
 	Conversation     string            `json:"conversation"`
 	OutputModalities []string          `json:"output_modalities"`
 	Instructions     string            `json:"instructions"`

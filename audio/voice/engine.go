@@ -52,7 +52,9 @@ var errAlone = errors.New("there is no other voice")
 // errLoading says that the model is not loaded yet.
 var errLoading = errors.New("the voice is still loading")
 
-var errLate = errors.New("the voice is slower than it speaks; close other programs, or set agentvoice.voice.engine to fast")
+// ErrLate is reported when the fallback speaks because the engine is slower than it speaks. The
+// engine did not fail.
+var ErrLate = errors.New("the voice is slower than it speaks; close other programs, or set agentvoice.voice.engine to fast")
 
 // SetRate implements Synthesizer.
 func (s *synthesizer) SetRate(rate float64) { s.rate = min(max(rate, MinRate), MaxRate) }
@@ -240,7 +242,7 @@ func (u *speech) next(ctx context.Context, from *engine.Stream) (engine.Reply, e
 	inTime, stop := u.inTime(ctx)
 	defer stop()
 	r, err := u.await(ctx, inTime, from)
-	if !errors.Is(err, errLate) {
+	if !errors.Is(err, ErrLate) {
 		return r, err
 	}
 	u.late = true
@@ -269,7 +271,7 @@ func (u *speech) await(ctx, waiting context.Context, from *engine.Stream) (engin
 	case ctx.Err() != nil:
 		return r, listenerError{ctx.Err()}
 	default:
-		return r, errLate
+		return r, ErrLate
 	}
 }
 

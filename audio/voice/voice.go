@@ -17,6 +17,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Minimum and maximum speed of a voice.
@@ -34,6 +37,19 @@ var fliteVoices = []string{DefaultVoice, "rms", "awb", "kal16"}
 
 // IsFlite reports whether a voice is one of Flite's.
 func IsFlite(name string) bool { return slices.Contains(fliteVoices, name) }
+
+// SpokenName returns how a voice calls itself: "bf_emma" is Emma. The names of Flite's voices
+// are initials.
+func SpokenName(name string) string {
+	if IsFlite(name) {
+		return strings.ToUpper(name)
+	}
+	if kind, own, found := strings.Cut(name, "_"); found && len(kind) == 2 {
+		name = own
+	}
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
+}
 
 // ErrUnknownVoice is wrapped by Speak's error for a voice that the engine does not
 // have.

@@ -227,7 +227,7 @@ func (l localSpeech) recognizers(language string, report speechReports) hearing.
 // synthesizers uses the natural voice that the settings select, with Flite as the fallback, or
 // Flite alone.
 func (l localSpeech) synthesizers(set live.SpeechChoice, report func(error)) voice.Factory {
-	if l.voice == nil || set.Engine == protocol.VoiceFast || voice.IsFlite(set.Name) || l.slow > 0 && set.Engine != protocol.VoiceNatural {
+	if l.voice == nil || set.Engine == protocol.VoiceFast || l.slow > 0 && set.Engine != protocol.VoiceNatural {
 		return voice.Flite()
 	}
 	return voice.Engine(l.voice, set.Language, voice.Flite(), report)

@@ -30,6 +30,8 @@ const (
 	CommandSpeed            Command = "speed"
 	CommandLouder           Command = "louder"
 	CommandQuieter          Command = "quieter"
+	CommandNextVoice        Command = "nextVoice"
+	CommandPreviousVoice    Command = "previousVoice"
 	CommandSummarise        Command = "summarise"
 	CommandWhatDidYouDo     Command = "whatDidYouDo"
 	CommandReadChange       Command = "readChange"
@@ -71,7 +73,8 @@ const (
 // Agent and Editor.
 var Commands = []Command{
 	CommandStop, CommandPause, CommandContinue, CommandRepeat, CommandRepeatSentence, CommandFromStart, CommandSkip, CommandSkipCode, CommandReadCode,
-	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandSummarise, CommandWhatDidYouDo,
+	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandNextVoice, CommandPreviousVoice,
+	CommandSummarise, CommandWhatDidYouDo,
 	CommandReadChange, CommandShowChange, CommandWhy, CommandAlwaysAsk, CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain,
 	CommandListModes, CommandSwitchMode, CommandListModels, CommandSwitchModel, CommandListSessions, CommandLastSession, CommandOpenSession,
 	CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,

@@ -83,6 +83,8 @@ func TestNoCommandWithinASentence(t *testing.T) {
 		"say stop", "write stop in the log", "rename this and run the tests", "the tests run slower", "make the parser faster", "why is it slower now",
 		"undo the last commit with git", "skip the code review", "summarise the changes in this file", "mute the logger", "go to sleep for ten milliseconds",
 		"help me with this function", "open settings dot json and change the port", "scroll down to the footer", "fix it in the parser",
+		"use another voice model in the code", "change the voice of the narrator", "add a setting for another voice", "use the previous voice in the test",
+		"nimm eine andere Stimme für den Test", "別の声のモデルを使って",
 		"what did you do with the tests", "end the conversation loop", "next problem is the parser", "read the code in main", "louder logs please, in debug mode",
 		"Der Test läuft langsamer als vorher", "mach das mit dem Parser rückgängig", "テストを実行して結果を教えて", "もっと速く動くようにして",
 	} {

@@ -28,8 +28,22 @@ export async function editorCommand(params: EditorCommandParams, model: Model): 
       return DONE;
     case 'openFile':
       return openFile(params.names ?? []);
+    case 'keepVoice':
+      return keepVoice(params.names?.[0] ?? '');
     default:
       return inEditor(params);
+  }
+}
+
+/** Writes the setting where it is set already, so that a workspace does not hide the choice. */
+async function keepVoice(voice: string): Promise<EditorCommandResult> {
+  const settings = vscode.workspace.getConfiguration('agentvoice');
+  const inWorkspace = settings.inspect('voice.name')?.workspaceValue !== undefined;
+  try {
+    await settings.update('voice.name', voice, inWorkspace ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global);
+    return DONE;
+  } catch {
+    return { problem: t('The settings could not be written, so this voice is used only for now.') };
   }
 }
 

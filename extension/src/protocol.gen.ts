@@ -355,6 +355,7 @@ export const EDITOR_COMMANDS = [
   'goToLine',
   'runTests',
   'showChange',
+  'keepVoice',
 ] as const;
 
 /** EditorCommand is what the editor is asked to do by a spoken or typed voice command. */
@@ -451,6 +452,7 @@ export const ERROR_CODES = [
   'voiceRateLimited',
   'hearsItself',
   'voiceReplaced',
+  'voiceLate',
   'hearingReplaced',
   'voiceOverWebSocket',
   'serviceLimited',
@@ -762,7 +764,7 @@ export interface EditorCommandParams {
   command: EditorCommand;
   /** a line */
   number?: number;
-  /** file names, optionally with folder and line, such as parser.go:42; or a call id */
+  /** file names, optionally with folder and line, such as parser.go:42; a call id; or a voice */
   names?: string[];
 }
 
@@ -1570,6 +1572,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   voiceRateLimited: { code: -32057, retryable: false },
   hearsItself: { code: -32058, retryable: true },
   voiceReplaced: { code: -32060, retryable: true },
+  voiceLate: { code: -32090, retryable: true },
   hearingReplaced: { code: -32061, retryable: true },
   voiceOverWebSocket: { code: -32087, retryable: true },
   serviceLimited: { code: -32062, retryable: false },

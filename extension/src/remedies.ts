@@ -148,6 +148,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   wordsLate: ['agentvoice.openSettings'],
   wordsUnchecked: [],
   vocabularyUnused: ['agentvoice.openSettings'],
+  voiceLate: ['agentvoice.openSettings'],
   voiceReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   engineMissing: ['agentvoice.installLocalVoice', 'agentvoice.showLog', 'agentvoice.openSettings'],
   budgetNearlySpent: ['agentvoice.openSettings'],

@@ -68,6 +68,14 @@ test('the first remedy is that of the problem that is shown', async () => {
   assert.deepEqual(await run({ command: 'fixIt' }, { ...START, problem }), [[['agentvoice.selectMicrophone']], undefined]);
 });
 
+test('a voice is kept in the settings', async () => {
+  assert.deepEqual(await run({ command: 'keepVoice', names: ['bf_emma'] }), [[], undefined]);
+  assert.equal(fake.settings.get('agentvoice.voice.name'), 'bf_emma');
+  fake.unwritable = true;
+  assert.deepEqual(await run({ command: 'keepVoice', names: ['bm_george'] }), [[], 'The settings could not be written, so this voice is used only for now.']);
+  fake.unwritable = false;
+});
+
 test('settings, microphones and tests need no open file', async () => {
   fake.editor = undefined;
   assert.deepEqual(await run({ command: 'openSettings' }), [[['agentvoice.openSettings']], undefined]);

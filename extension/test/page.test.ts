@@ -337,6 +337,20 @@ test('an open detail stays open, and a focused element focused, when its line, t
   assert.deepEqual(panel.sent.map((m) => m.type), ['run']);
 });
 
+test('a notice is shown above a problem, each in its own words', async () => {
+  const panel = await Panel.open();
+  const problem = { code: 'connectionFailed' as const, message: 'The voice service cannot be reached.', remediation: 'Check the network.', retryable: true, then: [] };
+  const notice = { message: 'The tool edit takes a while. The editor may be asking you to confirm it in a dialog.', severity: 'warning', kind: 'message' } as const;
+  panel.show(inState('listening', { problem, notice }));
+  assert.ok(!panel.get('notice').hidden && !panel.get('problem').hidden);
+  assert.equal(panel.get('notice').textContent, notice.message);
+  assert.equal(panel.get('problem-message').textContent, problem.message);
+  assert.ok(panel.get('notice').nextElementSibling === panel.get('problem'));
+
+  panel.show(inState('listening', { problem, notice: { ...notice, code: 'connectionFailed', message: problem.message } }));
+  assert.ok(panel.get('notice').hidden, 'the problem says the same');
+});
+
 test('controls that share a place are never shown together, and a press on one is none on the other', async () => {
   const panel = await Panel.open();
   const shown = (...names: string[]): string[] => names.filter((name) => !panel.get(name).hidden);

@@ -88,7 +88,7 @@ export class Page {
       h('div', { key: 'actions', class: 'actions' }, ...problem.remedies.map((r, i) =>
         button({ key: r.command, class: i === 0 ? 'primary' : 'link', 'data-testid': 'remedy', 'data-command': r.command }, () => this.run(r.command), r.title))),
     ]);
-    show(this.notice, notice !== undefined && problem === undefined);
+    show(this.notice, notice !== undefined);
     setAttribute(this.notice, 'data-severity', notice?.severity);
     setText(this.notice, notice === undefined ? '' : notice.progress === undefined ? notice.message : `${notice.message} ${Math.round(notice.progress * 100)} %`);
   }

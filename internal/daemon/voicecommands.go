@@ -55,6 +55,15 @@ type Rater interface{ SetRate(rate float64) }
 // normal.
 type Amplifier interface{ SetVolume(volume float64) }
 
+// VoiceSwitcher is a World whose voice has several speakers.
+type VoiceSwitcher interface {
+	// SwitchVoice switches to the speaker by places after the current one, from the next
+	// sentence until the end of the conversation; by is 1 or -1, and the list is a circle. It
+	// returns the value for agentvoice.voice.name and the name to say, both "" if the voice
+	// cannot be switched.
+	SwitchVoice(by int) (name, spoken string)
+}
+
 func (d *Daemon) grammar() *spoken.Grammar { return d.voice.grammar.Load() }
 
 // readCommands rereads the user's phrases in the background, because they may have
@@ -136,6 +145,10 @@ func (d *Daemon) quiet(u spoken.Utterance) (do func(), ok bool) {
 		return func() { d.changeVolume(1) }, true
 	case spoken.CommandQuieter:
 		return func() { d.changeVolume(-1) }, true
+	case spoken.CommandNextVoice:
+		return func() { d.switchVoice(1) }, true
+	case spoken.CommandPreviousVoice:
+		return func() { d.switchVoice(-1) }, true
 	case spoken.CommandMute:
 		return func() { d.Mute(protocol.MuteParams{Muted: true, By: protocol.MutedByUser}) }, true
 	case spoken.CommandUnmute:
@@ -436,6 +449,27 @@ func (d *Daemon) changeVolume(by int32) {
 	}
 	if voice, ok := d.world.(Amplifier); ok {
 		voice.SetVolume(volume)
+	}
+}
+
+// switchVoice switches to the next or the previous speaker and has it say its name. The choice
+// is kept in the settings: by the editor, and here for the next conversation.
+func (d *Daemon) switchVoice(by int) {
+	var name, says string
+	if voice, ok := d.world.(VoiceSwitcher); ok {
+		name, says = voice.SwitchVoice(by)
+	}
+	words := voiceWords[d.locale()]
+	if name == "" {
+		d.say(words.oneVoice)
+		return
+	}
+	d.mu.Lock()
+	d.set.Voice.Name = name
+	d.mu.Unlock()
+	d.say(fmt.Sprintf(words.newVoice, says))
+	if d.cfg.Editor != nil {
+		d.askEditor(protocol.EditorCommandParams{Command: protocol.EditorKeepVoice, Names: []string{name}})
 	}
 }
 

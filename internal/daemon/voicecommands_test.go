@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,8 @@ type room struct {
 	clock *dispatch.Virtual
 	next  uint64
 
+	oneVoice bool // the voice cannot be switched
+
 	mu     sync.Mutex
 	traces []string
 	traced chan struct{}
@@ -44,6 +47,13 @@ func (r *room) trace(format string, args ...any) {
 }
 
 func (r *room) SetRate(rate float64)     { r.trace("rate %.2f", rate) }
+func (r *room) SwitchVoice(by int) (name, spoken string) {
+	if r.oneVoice {
+		return "", ""
+	}
+	r.trace("voice %+d", by)
+	return "bf_emma", "Emma"
+}
 func (r *room) SetVolume(volume float64) { r.trace("volume %.2f", volume) }
 func (r *room) Mute(muted bool) {
 	if r.d != nil {
@@ -188,6 +198,64 @@ func TestQuietCommands(t *testing.T) {
 					t.Errorf("the answer does not go on: %v", phase)
 				}
 			})
+		}
+	}
+}
+
+// "Another voice" switches the speaker while the assistant listens and while it speaks. The new
+// one says its name, and the choice is kept here and by the editor.
+func TestAnotherVoice(t *testing.T) {
+	for _, c := range []struct{ says, want string }{
+		{"Use another voice.", "voice +1"}, {"another voice, please", "voice +1"}, {"Change your voice.", "voice +1"}, {"next voice", "voice +1"},
+		{"Go back to the voice before.", "voice -1"}, {"the previous voice", "voice -1"}, {"andere Stimme", "voice +1"}, {"Zurück zur vorigen Stimme.", "voice -1"},
+		{"別の声にして", "voice +1"}, {"前の声に戻して", "voice -1"},
+	} {
+		for _, speaking := range []bool{false, true} {
+			for _, editor := range []bool{false, true} {
+				r := newRoom(t, protocol.DefaultSettings(), editor, codeAnswer, speaking)
+				want := []string{c.want, "I am Emma now. Say 'another voice' for the next one."}
+				if editor {
+					want = append(want, "editor keepVoice 0 [bf_emma]")
+				}
+				before := r.d.State().Phase()
+				r.hears(c.says)
+				r.left(want...)
+				if now := r.d.State().Phase(); now != before || r.d.settings().Voice.Name != "bf_emma" {
+					t.Errorf("%q: %v after %v, and the voice in the settings is %q", c.says, now, before, r.d.settings().Voice.Name)
+				}
+			}
+		}
+	}
+	r := newRoom(t, protocol.DefaultSettings(), true, codeAnswer, false)
+	r.types("use another voice model in the code")
+	r.left("asks use another voice model in the code")
+}
+
+// A voice that cannot be switched says so, and the settings stay.
+func TestNoOtherVoice(t *testing.T) {
+	for locale, want := range map[string]string{
+		"en": "The voice cannot be changed here; choose one in the settings, under Voice Name.",
+		"de": "Die Stimme lässt sich hier nicht wechseln; wählen Sie eine in den Einstellungen, unter Voice Name.",
+		"ja": "ここでは声を変えられません。設定の Voice Name で選んでください。",
+	} {
+		set := protocol.DefaultSettings()
+		set.Locale = locale
+		r := newRoom(t, set, true, codeAnswer, false)
+		r.oneVoice = true
+		r.hears("another voice")
+		r.left(want)
+		if name := r.d.settings().Voice.Name; name != "" {
+			t.Errorf("the voice in the settings is %q", name)
+		}
+	}
+}
+
+// What a new voice says to say for the next one is a command.
+func TestTheNewVoiceNamesACommand(t *testing.T) {
+	quoted := regexp.MustCompile("['„「](.+)['“」]")
+	for locale, words := range voiceWords {
+		if m := quoted.FindStringSubmatch(words.newVoice); m == nil || spoken.Classify(m[1]).Command != spoken.CommandNextVoice {
+			t.Errorf("%s: %q", locale, words.newVoice)
 		}
 	}
 }

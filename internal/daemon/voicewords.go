@@ -13,6 +13,8 @@ import (
 // commandWords are the phrases about voice commands.
 type commandWords struct {
 	speeds       string // requested speed out of range
+	newVoice     string // its name
+	oneVoice     string // it cannot be switched
 	noWake       string // no way to wake it is set up
 	editorFailed string
 	unused       string // user phrases that have no effect
@@ -28,6 +30,8 @@ type commandWords struct {
 var voiceWords = map[protocol.Locale]commandWords{
 	protocol.English: {
 		speeds: "I can speak at a speed from 0.5 to 3.", noWake: "The wake phrase is off, so nothing would wake me. You can turn it on in the settings.",
+		newVoice:     "I am %s now. Say 'another voice' for the next one.",
+		oneVoice:     "The voice cannot be changed here; choose one in the settings, under Voice Name.",
 		editorFailed: "The editor could not do that.", unused: "Some of your voice commands have no effect: %s",
 		summarise: "Sum up your last answer in one or two short sentences, to be read aloud.",
 		canSay:    "You can say: ", nothingDone: "I have not used any tools in this conversation.", done: "I used tools %d times.", one: "%s: %s.", on: "%s on %s",
@@ -38,6 +42,8 @@ var voiceWords = map[protocol.Locale]commandWords{
 	},
 	protocol.German: {
 		speeds: "Ich kann mit einem Tempo von 0,5 bis 3 sprechen.", noWake: "Das Weckwort ist aus, also würde mich nichts wecken. Sie können es in den Einstellungen einschalten.",
+		newVoice:     "Ich bin jetzt %s. Sagen Sie „andere Stimme“ für die nächste.",
+		oneVoice:     "Die Stimme lässt sich hier nicht wechseln; wählen Sie eine in den Einstellungen, unter Voice Name.",
 		editorFailed: "Der Editor konnte das nicht ausführen.", unused: "Einige Ihrer Sprachbefehle haben keine Wirkung: %s",
 		summarise: "Fasse deine letzte Antwort in ein oder zwei kurzen Sätzen zum Vorlesen zusammen.",
 		canSay:    "Sie können sagen: ", nothingDone: "Ich habe in diesem Gespräch keine Werkzeuge benutzt.", done: "Ich habe %d-mal Werkzeuge benutzt.", one: "%s: %s.", on: "%s für %s",
@@ -48,6 +54,8 @@ var voiceWords = map[protocol.Locale]commandWords{
 	},
 	protocol.Japanese: {
 		speeds: "速さは 0.5 から 3 まで選べます。", noWake: "起動フレーズがオフなので、呼び戻せなくなります。設定でオンにできます。",
+		newVoice:     "%sです。次の声は「別の声にして」で選べます。",
+		oneVoice:     "ここでは声を変えられません。設定の Voice Name で選んでください。",
 		editorFailed: "エディターで実行できませんでした。", unused: "一部の音声コマンドは無効です: %s",
 		summarise: "最後の回答を、読み上げ用に短い一、二文で要約してください。",
 		canSay:    "次のように言えます。", nothingDone: "この会話ではツールを使っていません。", done: "ツールを %d 回使いました。", one: "%s: %s。", on: "%s (%s)",

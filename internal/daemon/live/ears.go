@@ -8,6 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -21,13 +22,18 @@ type ears struct {
 // SpeechChoice is what decides about the models of the embedded server.
 type SpeechChoice struct {
 	Engine   string // as protocol.VoiceSettings
-	Name     string // as protocol.VoiceSettings
 	Models   string // as protocol.Settings
 	Language string // ISO 639-1; "" if it is not known
 }
 
+// choice returns what the settings say about the models. The name of one of Flite's voices
+// selects Flite.
 func (s *service) choice(set protocol.Settings) SpeechChoice {
-	return SpeechChoice{set.Voice.Engine, set.Voice.Name, set.Models, s.w.port.Language()}
+	engine := set.Voice.Engine
+	if voice.IsFlite(set.Voice.Name) {
+		engine = protocol.VoiceFast
+	}
+	return SpeechChoice{engine, set.Models, s.w.port.Language()}
 }
 
 // hearingWire returns the recognition service that the settings select.

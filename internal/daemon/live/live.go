@@ -171,6 +171,7 @@ func (w *World) Execute(e csm.Effect) {
 			w.detectors.preload()
 		}
 		w.voice.replaced.Store(false)
+		w.voice.late.Store(false)
 		w.service.replaced.Store(false)
 		w.service.turnEndLost.Store(false)
 		w.service.activate(e.Instance)
@@ -197,6 +198,7 @@ func (w *World) Execute(e csm.Effect) {
 		switch e.To {
 		case csm.PhaseIdle:
 			w.voice.rate.forget()
+			w.voice.speakers.forget()
 			w.volume.forget()
 			w.devices.q.Do(w.waker.over)
 		case csm.PhaseListening:

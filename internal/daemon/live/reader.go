@@ -142,11 +142,11 @@ func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, do
 			if err != nil {
 				return err
 			}
-			if engine, err = cfg.Synthesizer(); err != nil {
+			if engine, err = s.w.voice.speakers.of(cfg.Synthesizer)(); err != nil {
 				return err
 			}
 		}
-		name := set.Voice.Name
+		name := cmp.Or(s.w.voice.speakers.current(), set.Voice.Name)
 		if !slices.Contains(engine.Voices(), name) {
 			name = "" // the name belongs to another provider
 		}

@@ -1,10 +1,12 @@
 package live
 
 import (
+	"errors"
 	"strings"
 	"sync/atomic"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -51,11 +53,17 @@ func (r *Reports) LanguageUnknown(language string) {
 	}
 }
 
-// wasReplaced tells the user, once per conversation, that another engine speaks.
+// wasReplaced tells the user, once per conversation, that another engine speaks: because the
+// voice is too slow, or because it failed.
 func (v *assistant) wasReplaced(err error) {
-	v.w.cfg.Log.Warn().Err(err).Msg("the voice failed; another engine speaks instead")
+	code := protocol.CodeVoiceReplaced
+	if errors.Is(err, voice.ErrLate) {
+		code = protocol.CodeVoiceLate
+		v.late.Store(true)
+	}
+	v.w.cfg.Log.Warn().Err(err).Msg("another engine speaks instead of the voice")
 	if v.replaced.CompareAndSwap(false, true) {
-		v.w.port.Warn(protocol.CodeVoiceReplaced, v.w.because(err))
+		v.w.port.Warn(code, v.w.because(err))
 	}
 }
 

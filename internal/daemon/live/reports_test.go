@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -68,10 +69,17 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 		reports.HearingReplaced(errors.New("a model is damaged"))
 		reports.HearingReplaced(errors.New("a model is damaged"))
 		reports.VoiceReplaced(errors.New("a model is damaged"))
+		reports.VoiceReplaced(voice.ErrLate) // told already
 		reports.TurnEndReplaced(errors.New("a model is damaged"))
 		reports.TurnEndReplaced(errors.New("a model is damaged"))
 		reports.LanguageUnknown("de")
 		tk.end()
+	}
+	tk.begin()
+	reports.VoiceReplaced(voice.ErrLate)
+	tk.end()
+	if late := tk.messages(protocol.CodeVoiceLate); len(late) != 1 || len(tk.messages(protocol.CodeVoiceReplaced)) != 2 {
+		t.Errorf("the user was told %q about a voice that is too slow", late)
 	}
 	limited := tk.messages(protocol.CodeServiceLimited)
 	if len(limited) != 1 || !strings.Contains(limited[0], protocol.CodeWordsLate.Spec().Spoken(protocol.German)) {

@@ -172,6 +172,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 			return cfg, errors.New("the embedded server does not run")
 		}
 		cfg.BaseURL, cfg.Loopback, cfg.Settled, cfg.Answers = s.local.base, true, true, true
+		cfg.Speaker = s.w.voice.speakers.current
 	} else {
 		var err error
 		if cfg.TURN, err = s.relays(set); err != nil {
@@ -244,6 +245,7 @@ func (s *service) serve(l *localServer, set protocol.Settings) error {
 		}
 		cfg.Recognizer = l.transcriber.Recognizer
 	}
+	cfg.Synthesizer = s.w.voice.speakers.of(cfg.Synthesizer)
 	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
 	cfg.Words, cfg.Expected = s.w.port.Names, s.w.port.Expected
 	cfg.KeepEngines, cfg.EnginesFreed = s.w.cfg.KeepModels, heap.Return

@@ -34,8 +34,10 @@ type assistant struct {
 
 	frames   int // rendered since the last cursor; used by rendered only
 	rate     rate
+	speakers speakers
 	warned   atomic.Bool // the user was told that the service paraphrases
 	replaced atomic.Bool // the user was told that another engine speaks
+	late     atomic.Bool // the engine is too slow, so its fallback speaks
 	// underruns counts gaps in answers whose audio arrived too late.
 	underruns atomic.Int64
 	// paraphrased is the call whose session paraphrased, until another voice reads.
