@@ -358,7 +358,7 @@ var SettingsTable = []Setting{
 		Meaning: "Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They take precedence over `voice-words.md` in the workspace and in your home folder.",
 		field:   func(s *Settings) any { return &s.Vocabulary }},
 	{Name: "agentvoice.words.correct", Default: true, Scope: ScopeWindow,
-		Meaning: "Corrects the spelling of known names in transcripts: `parse config v two` becomes `parseConfigV2` if that is a known name. The transcript also shows what was heard.",
+		Meaning: "Corrects the spelling of known names in transcripts: `parse config v two` becomes `parseConfigV2` if that is a known name. English numbers become digits after words such as `port`: `port eighty eighty` is `port 8080`. The transcript also shows what was heard.",
 		field:   func(s *Settings) any { return &s.Words.Correct }},
 	{Name: "agentvoice.words.workspace", Default: true, Scope: ScopeWindow,
 		Meaning: "Uses names of the workspace for corrections: symbols, files, branches, dependencies and the open file, at most 2,000. They are kept in memory only, and stay on this machine unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them.",

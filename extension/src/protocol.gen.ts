@@ -568,7 +568,7 @@ export interface Configuration {
   'agentvoice.models'?: string | null;
   /** Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They take precedence over `voice-words.md` in the workspace and in your home folder. */
   'agentvoice.vocabulary'?: string | null;
-  /** Corrects the spelling of known names in transcripts: `parse config v two` becomes `parseConfigV2` if that is a known name. The transcript also shows what was heard. */
+  /** Corrects the spelling of known names in transcripts: `parse config v two` becomes `parseConfigV2` if that is a known name. English numbers become digits after words such as `port`: `port eighty eighty` is `port 8080`. The transcript also shows what was heard. */
   'agentvoice.words.correct'?: boolean | null;
   /** Uses names of the workspace for corrections: symbols, files, branches, dependencies and the open file, at most 2,000. They are kept in memory only, and stay on this machine unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them. */
   'agentvoice.words.workspace'?: boolean | null;

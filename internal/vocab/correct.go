@@ -157,7 +157,8 @@ func heard(text string) (out []word) {
 	return out
 }
 
-// Correct replaces words that sound like a name with the name, and returns the changes.
+// Correct replaces words that sound like a name with the name, writes numbers in digits
+// where code has them, and returns the changes.
 func (v *Vocabulary) Correct(text string) (string, []Change) {
 	if v == nil {
 		return text, nil
@@ -213,15 +214,21 @@ func (v *Vocabulary) mark(said []word, text string, own []change) {
 	}
 }
 
-// rewrite applies the user's own changes, and each match that does not overlap a match
-// with more evidence.
+// rewrite applies the user's own changes, each match that does not overlap a match with
+// more evidence, and the numbers that overlap neither.
 func (v *Vocabulary) rewrite(text string, said []word, own []change, matches []match) (string, []Change) {
 	taken := slices.Clone(own)
+	take := func(made change) {
+		if !slices.ContainsFunc(taken, func(c change) bool { return made.from < c.to && c.from < made.to }) {
+			taken = append(taken, made)
+		}
+	}
 	slices.SortStableFunc(matches, stronger)
 	for _, m := range matches {
-		if !slices.ContainsFunc(taken, func(c change) bool { return m.from < c.to && c.from < m.to }) {
-			taken = append(taken, change{m.from, m.to, v.terms[m.term].Text})
-		}
+		take(change{m.from, m.to, v.terms[m.term].Text})
+	}
+	for _, c := range spokenNumbers(text, said) {
+		take(c)
 	}
 	slices.SortFunc(taken, func(a, b change) int { return a.from - b.from })
 	var out strings.Builder

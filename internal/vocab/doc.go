@@ -12,6 +12,9 @@
 // correctly heard words and the context. All tables are learned from the tuning sets of
 // testdata, never from the test set.
 //
+// Numbers after words such as "port" and "line" are written in digits, where the words
+// cannot mean anything else (numbers.go). English only.
+//
 // Replacements are the user's own rules. They are applied first, word by word, and
 // always.
 //
