@@ -162,6 +162,12 @@ func (p PlaybackParams) validate() []FieldError {
 	return nil
 }
 
+// UndoCorrectionParams are the params of conversation/undoCorrection. Correction is that
+// of a transcript.
+type UndoCorrectionParams struct {
+	Correction string `json:"correction"`
+}
+
 // TranscriptRequestParams are the params of conversation/transcript. Since is the seq of
 // the client's last entry; 0 requests all entries.
 type TranscriptRequestParams struct {
@@ -180,7 +186,8 @@ type TranscriptEntry struct {
 	TurnID     string    `json:"turnId"`
 	Role       Role      `json:"role"`
 	Text       string    `json:"text"`
-	Heard      string    `json:"heard,omitempty"` // of the user's half: the recognised text, if names in it were corrected
+	Heard      string    `json:"heard,omitempty"`      // of the user's half: the recognised text, if names in it were corrected
+	Correction string    `json:"correction,omitempty"` // names a correction for conversation/undoCorrection
 	Final      bool      `json:"final"`
 	Seq        int64     `json:"seq"`
 	HeardChars *int      `json:"heardChars,omitempty"` // of the assistant's half: how much was heard, in characters

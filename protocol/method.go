@@ -34,6 +34,8 @@ const (
 	MethodPlayback   = "conversation/playback"
 	MethodTranscript = "conversation/transcript"
 
+	MethodUndoCorrection = "conversation/undoCorrection"
+
 	MethodApproveTool       = "copilot/approveTool"
 	MethodModels            = "copilot/models"
 	MethodSelectModel       = "copilot/selectModel"
@@ -107,6 +109,7 @@ var Messages = []Message{
 	request(MethodSpeak, SpeakParams{}, TurnResult{}, "Reads a text aloud."),
 	request(MethodPlayback, PlaybackParams{}, nil, "Controls speech playback."),
 	request(MethodTranscript, TranscriptRequestParams{}, TranscriptResult{}, "Returns the transcript of the live conversation, for a panel that was reloaded."),
+	request(MethodUndoCorrection, UndoCorrectionParams{}, nil, "Takes back the correction of names in a request. If the request was sent, the words as heard follow it as a message."),
 
 	request(MethodApproveTool, ApproveToolParams{}, nil, "Approves or rejects a tool call."),
 	request(MethodModels, nil, ModelsResult{}, "Returns the assistant's models."),

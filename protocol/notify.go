@@ -83,7 +83,8 @@ type NotificationParams struct {
 }
 
 // TranscriptParams is the payload of agentvoice.transcript: the text so far of one half
-// of a turn. A later one replaces it; a final one is the last. If After is set, the text
+// of a turn. A later one replaces it; a final one is the last, unless a later one has its
+// seq in Replaces. If After is set, the text
 // is appended to that of the transcript with this seq. That is sent only to clients with
 // capabilities.transcriptAppend; a client that lacks the earlier transcript requests
 // conversation/transcript.
@@ -95,6 +96,9 @@ type TranscriptParams struct {
 	Seq    int64  `json:"seq"`
 	After  int64  `json:"after,omitempty"` // seq of the transcript to append to
 	Heard  string `json:"heard,omitempty"` // of the user's half: the recognised text, if names in it were corrected
+	// Correction names a correction for conversation/undoCorrection.
+	Correction string `json:"correction,omitempty"`
+	Replaces   int64  `json:"replaces,omitempty"` // seq of the final transcript that it replaces: its correction was undone
 }
 
 // CaptionParams is the payload of agentvoice.caption: the segment that is being spoken.

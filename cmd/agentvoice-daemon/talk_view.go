@@ -203,6 +203,8 @@ func (v *talkView) countTurn(p protocol.TurnParams) {
 
 func (v *talkView) transcript(p protocol.TranscriptParams) {
 	switch {
+	case p.Replaces != 0:
+		v.line(time.Time{}, "  you: "+p.Text)
 	case p.Role == protocol.RoleUser && p.Final:
 		v.partial = ""
 		v.said = append(v.said, p.Text)

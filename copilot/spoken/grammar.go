@@ -39,6 +39,7 @@ const (
 	CommandWhy              Command = "why"
 	CommandAlwaysAsk        Command = "alwaysAsk"
 	CommandUndo             Command = "undo"
+	CommandUndoCorrection   Command = "undoCorrection"
 	CommandScratch          Command = "scratch"
 	CommandYes              Command = "yes"
 	CommandNo               Command = "no"
@@ -75,7 +76,7 @@ var Commands = []Command{
 	CommandStop, CommandPause, CommandContinue, CommandRepeat, CommandRepeatSentence, CommandFromStart, CommandSkip, CommandSkipCode, CommandReadCode,
 	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandNextVoice, CommandPreviousVoice,
 	CommandSummarise, CommandWhatDidYouDo,
-	CommandReadChange, CommandShowChange, CommandWhy, CommandAlwaysAsk, CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain,
+	CommandReadChange, CommandShowChange, CommandWhy, CommandAlwaysAsk, CommandUndo, CommandUndoCorrection, CommandScratch, CommandYes, CommandNo, CommandTryAgain,
 	CommandListModes, CommandSwitchMode, CommandListModels, CommandSwitchModel, CommandListSessions, CommandLastSession, CommandOpenSession,
 	CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,
 	CommandHelp, CommandOpenSettings, CommandChooseMicrophone, CommandFixIt, CommandScrollUp, CommandScrollDown, CommandNextProblem,

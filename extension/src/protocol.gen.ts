@@ -25,6 +25,7 @@ export const METHODS = {
   conversationSpeak: 'conversation/speak',
   conversationPlayback: 'conversation/playback',
   conversationTranscript: 'conversation/transcript',
+  conversationUndoCorrection: 'conversation/undoCorrection',
   copilotApproveTool: 'copilot/approveTool',
   copilotModels: 'copilot/models',
   copilotSelectModel: 'copilot/selectModel',
@@ -1267,6 +1268,8 @@ export interface TranscriptEntry {
   text: string;
   /** of the user's half: the recognised text, if names in it were corrected */
   heard?: string;
+  /** names a correction for conversation/undoCorrection */
+  correction?: string;
   final: boolean;
   seq: number;
   /** of the assistant's half: how much was heard, in characters */
@@ -1285,6 +1288,10 @@ export interface TranscriptParams {
   after?: number;
   /** of the user's half: the recognised text, if names in it were corrected */
   heard?: string;
+  /** Correction names a correction for conversation/undoCorrection. */
+  correction?: string;
+  /** seq of the final transcript that it replaces: its correction was undone */
+  replaces?: number;
 }
 
 /** TranscriptRequestParams are the params of conversation/transcript. */
@@ -1330,6 +1337,11 @@ export interface TurnParams {
 /** TurnResult is the turn that a request started. */
 export interface TurnResult {
   turnId: string;
+}
+
+/** UndoCorrectionParams are the params of conversation/undoCorrection. */
+export interface UndoCorrectionParams {
+  correction: string;
 }
 
 /** UsageResult is the result of usage/summary: usage since a time. */
@@ -1407,6 +1419,8 @@ export interface ClientRequests {
   'conversation/playback': { params: PlaybackParams; result: null };
   /** Returns the transcript of the live conversation, for a panel that was reloaded. */
   'conversation/transcript': { params: TranscriptRequestParams | undefined; result: TranscriptResult };
+  /** Takes back the correction of names in a request. If the request was sent, the words as heard follow it as a message. */
+  'conversation/undoCorrection': { params: UndoCorrectionParams; result: null };
   /** Approves or rejects a tool call. */
   'copilot/approveTool': { params: ApproveToolParams; result: null };
   /** Returns the assistant's models. */

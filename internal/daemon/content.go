@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 )
 
 // content stores the words that the core knows by id only. It is safe for concurrent
@@ -16,7 +17,10 @@ type content struct {
 	mu         sync.Mutex
 	last       uint64 // last allocated id, shared by utterances, texts, calls and models
 	utterances map[uint64]string
-	misheard   map[uint64]string // the original words of corrected utterances
+	misheard   map[uint64]string         // the original words of corrected utterances
+	corrected  map[uint64][]vocab.Change // the changes that can be undone, by utterance
+	latest     uint64                    // the last corrected utterance; 0 if that was undone
+	sent       map[uint64]bool           // utterances that the assistant was sent
 	answers    map[uint64]*answer
 	texts      map[uint64]string
 	calls      map[uint64]*toolCall
@@ -30,7 +34,7 @@ type content struct {
 
 func newContent() *content {
 	return &content{
-		utterances: map[uint64]string{}, misheard: map[uint64]string{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
+		utterances: map[uint64]string{}, misheard: map[uint64]string{}, corrected: map[uint64][]vocab.Change{}, sent: map[uint64]bool{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
 		calls: map[uint64]*toolCall{}, asks: map[string]bool{}, summaries: map[uint32]string{}, models: map[uint64]string{},
 	}
 }
@@ -50,12 +54,16 @@ func (c *content) setUtterance(id uint64, text string) {
 }
 
 // setHeard stores the words of an utterance as written, and as heard if that differs.
-func (c *content) setHeard(id uint64, heard, written string) {
+// changes are the corrections between them.
+func (c *content) setHeard(id uint64, heard, written string, changes []vocab.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.utterances[id] = written
 	if heard != written {
 		c.misheard[id] = heard
+	}
+	if len(changes) > 0 {
+		c.corrected[id], c.latest = changes, id
 	}
 }
 
@@ -262,6 +270,9 @@ func (c *content) forget() {
 	defer c.mu.Unlock()
 	clear(c.utterances)
 	clear(c.misheard)
+	clear(c.corrected)
+	clear(c.sent)
+	c.latest = 0
 	clear(c.answers)
 	clear(c.texts)
 	clear(c.calls)

@@ -401,6 +401,8 @@ func (d *Daemon) execute(s dispatch.Step) {
 			if f.Of != 0 {
 				d.content.callAgain(f.ToolCall, f.Of)
 			}
+		case csm.SendCopilot:
+			d.content.markSent(f.Utterance, f.More)
 		case csm.OpenAudio:
 			d.muteIfTyped(f)
 		case csm.ActivateSession:

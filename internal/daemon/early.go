@@ -182,7 +182,7 @@ func (e *early) start(gen uint64) {
 	if !current || g.Classify(words).Class != spoken.UtteranceContent || g.Begins(words) || !e.d.maySpeculate() {
 		return
 	}
-	words = e.d.corrected(words)
+	words, _ = e.d.corrected(words)
 	a := e.d.assistant
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -217,19 +217,21 @@ func (p *publisher) event(s dispatch.Step) {
 	switch e := s.Envelope.Event.(type) {
 	case csm.Partial:
 		if text := p.d.content.utterance(e.Utterance); text != "" {
-			p.transcript(s, id, protocol.RoleUser, text, "", false)
+			p.transcript(s, protocol.TranscriptEntry{TurnID: id, Role: protocol.RoleUser, Text: text})
 		}
 	case csm.Final:
 		if e.Words > 0 {
 			heard := p.d.content.heard(e.Utterance)
-			p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), heard, true)
+			p.transcript(s, protocol.TranscriptEntry{
+				TurnID: id, Role: protocol.RoleUser, Text: p.d.content.utterance(e.Utterance), Heard: heard, Correction: p.d.content.correction(e.Utterance), Final: true,
+			})
 			p.d.record(s.Envelope.At, "utterance", e.Utterance, p.d.content.utterance(e.Utterance))
 			if heard != "" {
 				p.d.record(s.Envelope.At, "heard", e.Utterance, heard)
 			}
 		}
 	case csm.UserText:
-		p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), "", true)
+		p.transcript(s, protocol.TranscriptEntry{TurnID: id, Role: protocol.RoleUser, Text: p.d.content.utterance(e.Utterance), Final: true})
 		p.d.record(s.Envelope.At, "utterance", e.Utterance, p.d.content.utterance(e.Utterance))
 	case csm.CopilotDelta:
 		p.open = 0
@@ -254,7 +256,7 @@ func (p *publisher) endOfAnswer(s dispatch.Step, turn string, request uint64, wh
 	p.open = 0
 	text := strings.TrimSpace(p.d.content.answer(request, -1))
 	if text != "" && whole {
-		p.transcript(s, turn, protocol.RoleAssistant, text, "", true)
+		p.transcript(s, protocol.TranscriptEntry{TurnID: turn, Role: protocol.RoleAssistant, Text: text, Final: true})
 	}
 	p.d.record(s.Envelope.At, "answer", request, text)
 }

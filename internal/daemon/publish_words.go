@@ -56,12 +56,30 @@ func (p *publisher) answer(s dispatch.Step, turn string, request uint64) {
 
 // transcript publishes the words so far of one half of a turn and, if they were
 // corrected, the original words.
-func (p *publisher) transcript(s dispatch.Step, turn string, role protocol.Role, text, heard string, final bool) {
-	e := protocol.TranscriptEntry{
-		TurnID: turn, Role: role, Text: text, Heard: heard, Final: final, Seq: p.nextTranscript(), Timestamp: p.d.wall(s.Envelope.At),
-	}
-	p.notify(protocol.NotifyTranscript, protocol.TranscriptParams{TurnID: turn, Role: role, Text: text, Heard: heard, Final: final, Seq: e.Seq})
+func (p *publisher) transcript(s dispatch.Step, e protocol.TranscriptEntry) {
+	e.Seq, e.Timestamp = p.nextTranscript(), p.d.wall(s.Envelope.At)
+	p.notify(protocol.NotifyTranscript, paramsOf(e))
 	p.keep(e)
+}
+
+func paramsOf(e protocol.TranscriptEntry) protocol.TranscriptParams {
+	return protocol.TranscriptParams{
+		TurnID: e.TurnID, Role: e.Role, Text: e.Text, Heard: e.Heard, Correction: e.Correction, Final: e.Final, Seq: e.Seq,
+	}
+}
+
+// uncorrect publishes the line of a corrected utterance again, with the words as heard.
+func (p *publisher) uncorrect(utterance uint64) {
+	for i := range p.entries {
+		if e := &p.entries[i]; e.Correction == utteranceID(utterance) {
+			before := e.Seq
+			e.Text, e.Heard, e.Correction, e.Seq = e.Heard, "", "", p.nextTranscript()
+			again := paramsOf(*e)
+			again.Replaces = before
+			p.notify(protocol.NotifyTranscript, again)
+			return
+		}
+	}
 }
 
 func (p *publisher) nextTranscript() int64 {

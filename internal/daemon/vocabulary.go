@@ -33,6 +33,7 @@ type vocabulary struct {
 	client    protocol.WorkspaceWordsParams
 	folders   []vocab.Term // names of the folders
 	collected time.Time
+	undone    []vocab.Change // by the user; kept until the daemon ends
 	now       atomic.Pointer[vocab.Vocabulary]
 	lexicon   atomic.Pointer[map[string]string] // user-defined pronunciations
 
@@ -134,7 +135,15 @@ func (v *vocabulary) build() {
 		}
 		terms = append(terms, v.folders...)
 	}
-	v.now.Store(vocab.New(terms, replacements))
+	v.now.Store(vocab.New(terms, replacements).Without(v.undone))
+}
+
+// undo prevents changes from now on.
+func (v *vocabulary) undo(changes []vocab.Change) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.undone = append(v.undone, changes...)
+	v.now.Store(v.now.Load().Without(v.undone))
 }
 
 // buildLexicon makes words pronounced as they are heard: "cube cuttle = kubectl" works
@@ -213,12 +222,11 @@ func (d *Daemon) SetWorkspace(p protocol.WorkspaceWordsParams) {
 	d.vocabulary.refresh()
 }
 
-// corrected replaces misheard names with their spelling. It leaves commands, yes and
-// no, and words without a request unchanged.
-func (d *Daemon) corrected(text string) string {
+// corrected replaces misheard names with their spelling, and returns the changes. It
+// leaves commands, yes and no, and words without a request unchanged.
+func (d *Daemon) corrected(text string) (string, []vocab.Change) {
 	if d.grammar().Classify(text).Class != spoken.UtteranceContent {
-		return text
+		return text, nil
 	}
-	out, _ := d.vocabulary.now.Load().Correct(text)
-	return out
+	return d.vocabulary.now.Load().Correct(text)
 }

@@ -243,6 +243,16 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 			d.wish(utterance, wish{do: func() { d.alwaysAsk(tool) }})
 			return csm.Backchannel, ""
 		}
+	case spoken.CommandUndoCorrection:
+		if d.asking() {
+			break
+		}
+		if heard, sent, ok := d.undoCorrection(d.content.lastCorrected()); sent {
+			return csm.Content, d.asHeard(heard)
+		} else if ok {
+			d.wish(utterance, wish{do: func() { d.sayAloud(voiceWords[d.locale()].uncorrected) }})
+			return csm.Backchannel, ""
+		}
 	case spoken.CommandSummarise:
 		if d.content.lastSpoken() != "" && !d.asking() {
 			return csm.Content, voiceWords[d.locale()].summarise

@@ -19,6 +19,8 @@ type commandWords struct {
 	editorFailed string
 	unused       string // user phrases that have no effect
 	summarise    string // request to the assistant for a summary
+	asHeard      string // request to the assistant with the words as heard
+	uncorrected  string // the correction was undone
 	canSay       string // introduces the list of commands
 	nothingDone  string
 	done         string // the number of tool calls
@@ -34,7 +36,8 @@ var voiceWords = map[protocol.Locale]commandWords{
 		oneVoice:     "The voice cannot be changed here; choose one in the settings, under Voice Name.",
 		editorFailed: "The editor could not do that.", unused: "Some of your voice commands have no effect: %s",
 		summarise: "Sum up your last answer in one or two short sentences, to be read aloud.",
-		canSay:    "You can say: ", nothingDone: "I have not used any tools in this conversation.", done: "I used tools %d times.", one: "%s: %s.", on: "%s on %s",
+		asHeard:   "Correction: I said “%s”, word for word. Please answer that instead.", uncorrected: "The correction is undone.",
+		canSay: "You can say: ", nothingDone: "I have not used any tools in this conversation.", done: "I used tools %d times.", one: "%s: %s.", on: "%s on %s",
 		outcomes: map[protocol.ToolStatus]string{
 			protocol.ToolRequested: "asked for", protocol.ToolWaiting: "needs your approval", protocol.ToolRunning: "still running", protocol.ToolRejected: "not allowed",
 			protocol.ToolCompleted: "done", protocol.ToolFailed: "failed", protocol.ToolCancelled: "cancelled",
@@ -46,7 +49,8 @@ var voiceWords = map[protocol.Locale]commandWords{
 		oneVoice:     "Die Stimme lässt sich hier nicht wechseln; wählen Sie eine in den Einstellungen, unter Voice Name.",
 		editorFailed: "Der Editor konnte das nicht ausführen.", unused: "Einige Ihrer Sprachbefehle haben keine Wirkung: %s",
 		summarise: "Fasse deine letzte Antwort in ein oder zwei kurzen Sätzen zum Vorlesen zusammen.",
-		canSay:    "Sie können sagen: ", nothingDone: "Ich habe in diesem Gespräch keine Werkzeuge benutzt.", done: "Ich habe %d-mal Werkzeuge benutzt.", one: "%s: %s.", on: "%s für %s",
+		asHeard:   "Korrektur: Ich habe wörtlich gesagt: „%s“. Bitte antworte stattdessen darauf.", uncorrected: "Die Korrektur ist zurückgenommen.",
+		canSay: "Sie können sagen: ", nothingDone: "Ich habe in diesem Gespräch keine Werkzeuge benutzt.", done: "Ich habe %d-mal Werkzeuge benutzt.", one: "%s: %s.", on: "%s für %s",
 		outcomes: map[protocol.ToolStatus]string{
 			protocol.ToolRequested: "angefragt", protocol.ToolWaiting: "braucht Ihre Zustimmung", protocol.ToolRunning: "läuft noch", protocol.ToolRejected: "nicht erlaubt",
 			protocol.ToolCompleted: "erledigt", protocol.ToolFailed: "fehlgeschlagen", protocol.ToolCancelled: "abgebrochen",
@@ -58,7 +62,8 @@ var voiceWords = map[protocol.Locale]commandWords{
 		oneVoice:     "ここでは声を変えられません。設定の Voice Name で選んでください。",
 		editorFailed: "エディターで実行できませんでした。", unused: "一部の音声コマンドは無効です: %s",
 		summarise: "最後の回答を、読み上げ用に短い一、二文で要約してください。",
-		canSay:    "次のように言えます。", nothingDone: "この会話ではツールを使っていません。", done: "ツールを %d 回使いました。", one: "%s: %s。", on: "%s (%s)",
+		asHeard:   "訂正します。「%s」と、この言葉どおりに言いました。こちらに答えてください。", uncorrected: "修正を取り消しました。",
+		canSay: "次のように言えます。", nothingDone: "この会話ではツールを使っていません。", done: "ツールを %d 回使いました。", one: "%s: %s。", on: "%s (%s)",
 		outcomes: map[protocol.ToolStatus]string{
 			protocol.ToolRequested: "要求済み", protocol.ToolWaiting: "承認待ち", protocol.ToolRunning: "実行中", protocol.ToolRejected: "不許可",
 			protocol.ToolCompleted: "完了", protocol.ToolFailed: "失敗", protocol.ToolCancelled: "取り消し",

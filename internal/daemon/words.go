@@ -7,6 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -33,14 +34,14 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	f.Words = len(strings.Fields(text))
 	f.Doubted = f.Doubted || f.Class == csm.Content && t.doubtful() && d.grammar().Classify(text).Class == spoken.UtteranceContent || t.doubts(f.Class, unsure)
 	f.Named = f.Named && !f.Doubted
-	written := text
+	written, changes := text, []vocab.Change(nil)
 	switch {
 	case instead != "":
 		written = instead
 	case f.Class == csm.Content || f.Class == csm.Send:
-		written = d.corrected(text)
+		written, changes = d.corrected(text)
 	}
-	d.content.setHeard(utterance, text, written)
+	d.content.setHeard(utterance, text, written, changes)
 	return f
 }
 

@@ -38,6 +38,7 @@ type Vocabulary struct {
 	keys         []string // of the terms; names with equal keys are pronounced alike
 	written      map[string]bool
 	replacements []replacement
+	undone       map[Change]bool // changes that are not made, with normal(Heard)
 }
 
 // form is a spoken form of a name.
@@ -99,6 +100,29 @@ func newForm(term int, said string) form {
 	}
 	f.weight, f.profile = weight(f.sound), profileOf(f.sound)
 	return f
+}
+
+// Without returns a vocabulary that does not make the given changes: those words stay as
+// heard, whatever their case and punctuation.
+func (v *Vocabulary) Without(undone []Change) *Vocabulary {
+	if v == nil {
+		return nil
+	}
+	w := *v
+	w.undone = map[Change]bool{}
+	for _, c := range undone {
+		w.undone[Change{normal(c.Heard), c.Written}] = true
+	}
+	return &w
+}
+
+// normal returns heard words in lower case, without punctuation.
+func normal(text string) string {
+	var parts []string
+	for _, w := range heard(text) {
+		parts = append(parts, w.parts...)
+	}
+	return strings.Join(parts, " ")
 }
 
 // Terms returns the names in order of importance, for hot words and prompts.
@@ -236,7 +260,7 @@ func (v *Vocabulary) rewrite(text string, said []word, own []change, matches []m
 	at := 0
 	for _, c := range taken {
 		from, to := said[c.from].from, said[c.to-1].to
-		if text[from:to] == c.written {
+		if text[from:to] == c.written || v.undone[Change{normal(text[from:to]), c.written}] {
 			continue
 		}
 		out.WriteString(text[at:from] + c.written)

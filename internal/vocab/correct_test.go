@@ -138,3 +138,28 @@ func TestOfEqualNamesTheFirstCounts(t *testing.T) {
 		t.Errorf("terms %v", v.Terms())
 	}
 }
+
+// TestUndoneChangesAreNotMade: the words stay in any case and punctuation, and other
+// changes to the name are still made.
+func TestUndoneChangesAreNotMade(t *testing.T) {
+	v := workspace().Without([]Change{{"parse config v two", "parseConfigV2"}, {"cube cuttle", "kubectl"}, {"eighty eighty", "8080"}})
+	for heard, want := range map[string]string{
+		"does the function Parse config, v two fail": "does the function Parse config, v two fail",
+		"run cube cuttle":                  "run cube cuttle",
+		"port eighty-eighty":               "port eighty-eighty",
+		"port eighty eighty one":           "port 8081",
+		"why does pars config vee to fail": "why does parseConfigV2 fail",
+		"open main dot go":                 "open main.go",
+	} {
+		if got, _ := v.Correct(heard); got != want {
+			t.Errorf("%q became %q, want %q", heard, got, want)
+		}
+	}
+	if got, _ := workspace().Correct("run cube cuttle"); got != "run kubectl" {
+		t.Errorf("the vocabulary itself makes %q of it", got)
+	}
+	var off *Vocabulary
+	if off.Without([]Change{{"a", "b"}}) != nil {
+		t.Error("without corrections there is a vocabulary")
+	}
+}

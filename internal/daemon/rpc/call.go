@@ -37,6 +37,8 @@ var handlers = map[string]handler{
 	protocol.MethodPlayback:   on((*server).playback),
 	protocol.MethodTranscript: on((*server).transcript),
 
+	protocol.MethodUndoCorrection: on((*server).undoCorrection),
+
 	protocol.MethodApproveTool:     on((*server).approveTool),
 	protocol.MethodModels:          (*server).models,
 	protocol.MethodSelectModel:     on((*server).selectModel),

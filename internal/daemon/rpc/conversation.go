@@ -93,6 +93,12 @@ func (c *call) worded(err error) {
 	}
 }
 
+func (s *server) undoCorrection(c *call, p protocol.UndoCorrectionParams) {
+	if err := s.back.Daemon.UndoCorrection(p.Correction, c.stepped(nothing)); err != nil {
+		c.fail(protocol.CodeInvalidState, err.Error())
+	}
+}
+
 // playback controls the assistant's speech. A repeated answer is a separate turn, so it
 // needs a conversation that listens.
 func (s *server) playback(c *call, p protocol.PlaybackParams) {
