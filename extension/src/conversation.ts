@@ -460,6 +460,10 @@ export class Conversation {
     await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/retry', {}) }));
   }
 
+  async undoCorrection(correction: string): Promise<void> {
+    await this.ask((wire) => wire.request('conversation/undoCorrection', { correction }));
+  }
+
   async approve(approved: boolean, callId = this.now.approval?.callId): Promise<void> {
     if (callId !== undefined) {
       await this.ask((wire) => wire.request('copilot/approveTool', { callId, approved }));

@@ -35,5 +35,7 @@ export type FromPage =
   | { readonly type: 'copy'; readonly text: string }
   /** inserts code at the cursor */
   | { readonly type: 'insert'; readonly text: string; readonly language: string }
+  /** takes back the correction of the user's words */
+  | { readonly type: 'undoCorrection'; readonly correction: string }
   /** reads an answer aloud from a position */
   | { readonly type: 'read'; readonly text: string };

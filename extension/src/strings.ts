@@ -24,6 +24,8 @@ export const strings = (t: Translate) => ({
   caption: t('Being said'),
   heard: t('Heard until here'),
   readOn: t('Read from here'),
+  undo: t('Undo'),
+  undoCorrection: t('Undo the correction'),
   readAloud: t('Read aloud'),
   copyAnswer: t('Copy answer'),
   copy: t('Copy'),

@@ -17,6 +17,8 @@ export interface Line {
   readonly seq?: number;
   /** of the user's words: the original transcript, if names were corrected */
   readonly recognised?: string;
+  /** names the correction, while it can be undone */
+  readonly correction?: string;
   /** of an answer: the number of characters heard; undefined until reported */
   readonly heardChars?: number;
   /** of an answer: interrupted by the user */
@@ -102,7 +104,7 @@ export function rebuild<T extends Transcript>(m: T, { entries, tools }: Transcri
       taken.add(line.id);
       place++;
     } else {
-      next = { ...next, lines: next.lines.with(i, { ...old, ...words }) };
+      next = { ...next, lines: next.lines.with(i, { ...uncorrected(old), ...words }) };
       taken.add(old.id);
       place = i + 1;
     }
@@ -156,6 +158,11 @@ export function addWords<T extends Transcript>(m: T, p: TranscriptParams, at: nu
     // The notification has only the new text: if its predecessor is missing, request all of it.
     return old?.seq === p.after ? { ...m, lines: m.lines.with(i, { ...old, text: old.text + p.text, seq: p.seq }) } : m;
   }
+  if (p.replaces !== undefined) {
+    const replaced = m.lines.findIndex((l) => l.seq === p.replaces && l.conversation === m.conversation);
+    const line = m.lines[replaced];
+    return line === undefined ? m : { ...m, lines: m.lines.with(replaced, { ...uncorrected(line), text: p.text, seq: p.seq }) };
+  }
   if (old !== undefined) {
     return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final, seq: p.seq, ...recognised(p) }) };
   }
@@ -174,8 +181,13 @@ function beside({ lines }: Transcript): Pick<Line, 'within'> {
   return within !== undefined && lines.find((l) => l.id === within.line)?.text.length === within.at ? { within } : {};
 }
 
-function recognised({ heard }: { readonly heard?: string }): { recognised?: string } {
-  return heard === undefined ? {} : { recognised: heard };
+function recognised({ heard, correction }: Pick<TranscriptParams, 'heard' | 'correction'>): Pick<Line, 'recognised' | 'correction'> {
+  return { ...(heard === undefined ? {} : { recognised: heard }), ...(correction === undefined ? {} : { correction }) };
+}
+
+/** A line without what is known of its correction. */
+function uncorrected({ recognised: _, correction: __, ...line }: Line): Line {
+  return line;
 }
 
 /** Records how much of each answer was heard. */

@@ -84,6 +84,8 @@ export interface ShownLine {
   /** of an interrupted answer: how much the user heard, in UTF-16 units; -1 if the voice stopped before this line */
   readonly heard?: number;
   readonly note?: string;
+  /** names the correction of the user's words, which can be undone */
+  readonly correction?: string;
   readonly call?: ShownCall;
   readonly time: string;
 }
@@ -489,6 +491,7 @@ export function shownLine(l: Line, t: Translate): ShownLine {
     time: new Date(l.at).toISOString(),
     ...(cut && l.heardChars !== undefined ? { heard: wordEnd(l.text, characters.slice(0, l.heardChars).join('').length) } : {}),
     ...(note === undefined ? {} : { note }),
+    ...(l.correction === undefined ? {} : { correction: l.correction }),
     ...(l.call === undefined ? {} : { call: shownCall(l.call, t) }),
   };
 }

@@ -382,6 +382,9 @@ export class Window implements vscode.Disposable {
       case 'insert':
         await insertCode(message.text, message.language);
         break;
+      case 'undoCorrection':
+        await conversation.undoCorrection(message.correction);
+        break;
       case 'read':
         await conversation.readAnswer(message.text);
         break;

@@ -118,6 +118,28 @@ after 2s
   assert.equal(d.model.problem, undefined, 'the next question is the end of the last one\'s problem');
 });
 
+test('a correction is undone in the panel: the line shows what was heard, and the assistant is asked that, once', `
+auto speech 0ms 100ms
+await state listening
+say "what listens on port eighty eighty"
+await answer copilot/send
+after 4s
+`, says('The server.'), async (d) => {
+  await d.conversation.start();
+  await d.until('the corrected line', (m) => m.lines.some((l) => l.text === 'what listens on port 8080' && l.correction !== undefined));
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  const { correction } = d.model.lines.find((l) => l.correction !== undefined)!;
+  await d.conversation.undoCorrection(correction!);
+  await d.until('the line as heard', (m) => m.lines.some((l) => l.text === 'what listens on port eighty eighty' && l.correction === undefined && l.recognised === undefined));
+  await d.until('the second question', () => d.asked.length === 2);
+  const heard = 'Correction: I said “what listens on port eighty eighty”, word for word. Please answer that instead.';
+  assert.deepEqual(d.asked[1]?.messages.at(-1), { role: 'user', content: heard });
+  await d.conversation.undoCorrection(correction!);
+  assert.match(d.model.notice?.message ?? '', /no such correction/);
+  await d.settled();
+  assert.equal(d.asked.length, 2);
+});
+
 test('interruption event without its turn: the answer that was cut off is marked where the voice stopped', `
 auto speech 100ms 5s
 await state listening

@@ -224,6 +224,19 @@ test('new text only: it is appended to the words that it continues', () => {
   assert.equal(hasContinued(m, { turnId: 'turn-1', role: 'assistant', text: '', final: false, seq: 3, after: 2 }), true);
 });
 
+test('an undone correction: the line shows the words as heard', () => {
+  const corrected = transcript({ text: 'why does splitFields fail', heard: 'why does split fields fail', correction: 'utt-1', seq: 1 });
+  const later = [transcript({ turnId: 'turn-2', text: 'and now', seq: 2 })];
+  const undone = transcript({ text: 'why does split fields fail', seq: 3, replaces: 1 });
+  const heard = [['why does split fields fail', undefined, undefined, 3], ['and now', undefined, undefined, 2]];
+  const shown = (m: Model) => m.lines.map((l) => [l.text, l.recognised, l.correction, l.seq]);
+  assert.deepEqual(shown(after(corrected))[0], ['why does splitFields fail', 'why does split fields fail', 'utt-1', 1]);
+  assert.deepEqual(shown(after(corrected, ...later, undone)), heard);
+  assert.deepEqual(shown(after(...later, undone)), [['and now', undefined, undefined, 2]], 'the line was cleared');
+  const entries = [entry({ text: 'why does split fields fail', seq: 3 }), entry({ turnId: 'turn-2', text: 'and now', seq: 2 })];
+  assert.deepEqual(shown(after(corrected, ...later, resync(), { is: 'rebuilt', at, transcript: { entries } })), heard, 'the window fell behind');
+});
+
 test('a window that fell behind has the words that it missed, in their order, and none that were taken back', () => {
   const m = after(
     transcript({ text: 'why', seq: 1 }),

@@ -424,6 +424,18 @@ test('what was not heard begins with a button that reads from there, and a click
   assert.equal(panel.sent.length, 2, 'who selects text reads nothing');
 });
 
+test('the correction of a request has a button that undoes it', async () => {
+  const panel = await Panel.open();
+  const corrected = { role: 'user', text: 'why does splitFields fail', final: true, recognised: 'why does split fields fail' } as const;
+  panel.show(inState('listening', { conversation: 1, lines: [line({ ...corrected, correction: 'utt-3' })] }));
+  panel.click(panel.get('undo-correction'));
+  assert.deepEqual(panel.sent, [{ type: 'undoCorrection', correction: 'utt-3' }]);
+  panel.show(inState('listening', { conversation: 1, lines: [line({ role: 'user', text: 'why does split fields fail', final: true })] }));
+  assert.equal(panel.all('[data-testid="undo-correction"]').length, 0);
+  panel.show(inState('listening', { conversation: 1, lines: [line(corrected)] }));
+  assert.equal(panel.all('[data-testid="undo-correction"]').length, 0, 'what was heard is shown also of other words');
+});
+
 test('an answer with a tool in it: where the voice stopped is marked once, and reading on goes to its end', async () => {
   const panel = await Panel.open();
   const call = { callId: 'c', name: 'run_tests', status: 'completed', destructive: false } as const;

@@ -147,6 +147,7 @@ test('what was heard of an interrupted answer is a place in the text, whatever c
   assert.equal(shownLine(answer({ cutOff: true, heardChars: 14 }), english).note, undefined, 'all of it was heard');
   assert.equal(shownLine(answer({ heardChars: 6 }), english).heard, undefined, 'it was not interrupted');
   assert.equal(shownLine(answer({ role: 'user', recognised: 'parse config v two' }), english).note, 'Heard: parse config v two');
+  assert.equal(shownLine(answer({ role: 'user', recognised: 'parse config v two', correction: 'utt-3' }), english).correction, 'utt-3');
 });
 
 test('a caption is audible while the assistant speaks and is not held', () => {

@@ -40,6 +40,7 @@ export class Page {
       },
       insert: (text, language) => send({ type: 'insert', text, language }),
       read: (text) => send({ type: 'read', text }),
+      undoCorrection: (correction) => send({ type: 'undoCorrection', correction }),
     }, this.welcome.element, this.caption, this.queue, this.approval.element);
     this.dock = new Dock(strings, send);
     body.replaceChildren(el('main', { 'aria-label': strings.region }, this.transcript.element, this.notice, this.problem, this.dock.element, this.done));

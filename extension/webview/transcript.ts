@@ -13,7 +13,7 @@ import { SpokenMarks, placeOfClick, wordAt } from './spoken';
 const PAUSE = 5 * 60_000;
 
 /** Actions of lines. */
-export type LineDeeds = Omit<Deeds, 'fold' | 'readFrom'> & { read(text: string): void };
+export type LineDeeds = Omit<Deeds, 'fold' | 'readFrom'> & { read(text: string): void; undoCorrection(correction: string): void };
 
 interface Kept {
   readonly node: HTMLElement;
@@ -151,9 +151,15 @@ export class Transcript {
       h('span', { key: 'who', class: 'sr' }, line.name),
       h('div', { key: 'said', class: 'said', 'data-testid': 'line-text', dir: mine ? 'auto' : undefined }, ...(mine ? [line.text] : this.answer(kept))),
       ...(line.note === undefined ? [] : [h('span', { key: 'note', class: 'note', 'data-testid': 'line-note' }, line.note)]),
+      ...(line.correction === undefined ? [] : [this.undo(line.correction)]),
       ...(mine || !line.final || line.text === '' ? [] : [h('div', { key: 'acts', class: 'acts' },
         this.act('speaker', strings.readAloud, 'read', () => this.read(kept.line, 0)),
         this.act('copy', strings.copyAnswer, 'copy', () => this.deeds.copy(kept.line.text)))]));
+  }
+
+  private undo(correction: string): Spec {
+    const { undo, undoCorrection } = this.strings;
+    return button({ key: 'undo', class: 'undo', 'data-testid': 'undo-correction', title: undoCorrection }, () => this.deeds.undoCorrection(correction), undo);
   }
 
   private act(picture: string, title: string, name: string, run: () => void): Spec {

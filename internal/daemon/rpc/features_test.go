@@ -72,6 +72,36 @@ func TestCopilotFailsAndIsAskedAgain(t *testing.T) {
 	c.end()
 }
 
+// A correction is undone once, by its name in the transcript.
+func TestCorrectionIsUndone(t *testing.T) {
+	c := scripted(t, `
+		await state listening
+		say "what listens on port eighty eighty"
+		after 2s
+	`)
+	c.initializeAndListen(object{"copilot": true})
+	c.request(protocol.MethodAdvance, object{"ms": 1000})
+	id, first := c.asked()
+	if first.Messages[0].Content != "what listens on port 8080" {
+		t.Errorf("copilot/send is %+v", first)
+	}
+	var words protocol.TranscriptResult
+	c.call(protocol.MethodTranscript, nil, &words)
+	if len(words.Entries) != 1 || words.Entries[0].Correction == "" {
+		t.Fatalf("the transcript is %+v", words.Entries)
+	}
+	undo := object{"correction": words.Entries[0].Correction}
+	c.call(protocol.MethodUndoCorrection, undo, nil)
+	c.refused(protocol.MethodUndoCorrection, undo, protocol.CodeInvalidState)
+	words = protocol.TranscriptResult{}
+	c.call(protocol.MethodTranscript, nil, &words)
+	if e := words.Entries[0]; e.Text != "what listens on port eighty eighty" || e.Heard != "" || e.Correction != "" {
+		t.Errorf("the transcript is %+v", words.Entries)
+	}
+	c.respond(id, object{"status": "completed"})
+	c.end()
+}
+
 // A gap in an answer is detected: the answer is not spoken as if it were complete.
 func TestADeltaIsMissing(t *testing.T) {
 	c := scripted(t, "")
