@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 
 // loader returns what loads a model in the child.
 func loader(m engine.Model) engine.Loader {
+	if m.Kind == counting {
+		return loadCounter
+	}
 	if m.Computer() == engine.ONNXRuntime {
 		return smartturn.Load
 	}

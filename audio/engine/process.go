@@ -286,22 +286,22 @@ func (s *Stream) Send(kind FrameKind, payload []byte) error {
 func (s *Stream) Next(done <-chan struct{}, limit time.Duration) (Reply, error) {
 	late := time.AfterFunc(limit, func() { s.child.kill(errTimeout("answered")) })
 	defer late.Stop()
-	for {
+	for dead := false; ; {
 		if r, ok := s.pop(); ok {
 			if r.Error != "" {
 				return r, errors.New("speech engine: " + r.Error)
 			}
 			return r, nil
 		}
+		if dead {
+			return Reply{}, s.child.err
+		}
 		select {
 		case <-s.more:
 		case <-done:
 			return Reply{}, ErrCancelled
 		case <-s.child.dead:
-			if r, ok := s.pop(); ok { // a reply sent before it exited
-				return r, nil
-			}
-			return Reply{}, s.child.err
+			dead = true // it may have replied before it exited
 		}
 	}
 }

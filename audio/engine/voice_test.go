@@ -2,9 +2,13 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -199,4 +203,79 @@ func TestDamagedVoiceIsReplaced(t *testing.T) {
 		t.Errorf("the fallback said %q; reported %v", other.said, *reported)
 	}
 	t.Logf("after %v: %v", time.Since(begin), (*reported)[0])
+}
+
+// counting is the kind of a model that stands for a voice whose audio differs from run to run.
+// Its words are numbers, and the samples of a word have its value.
+const counting = "kokoro-onnx"
+
+// counter dies in its first run after two words, and is four times as fast in the next one.
+type counter struct {
+	to    *engine.Link
+	again bool
+}
+
+func loadCounter(models []engine.Model, _ engine.Options, to *engine.Link) (engine.Worker, error) {
+	ran := filepath.Join(models[0].Dir(), "ran")
+	_, err := os.Stat(ran)
+	return &counter{to, err == nil}, os.WriteFile(ran, nil, 0o600)
+}
+
+func (c *counter) Close() error { return nil }
+
+func (c *counter) Work(f engine.Frame) {
+	var s engine.Sentence
+	if f.Kind != engine.Text || json.Unmarshal(f.Payload, &s) != nil {
+		return
+	}
+	length := map[bool]int{false: 400, true: 100}[c.again]
+	for i, r := range s.Text {
+		if r < '0' || r > '9' {
+			continue
+		}
+		if !c.again && r == '3' {
+			syscall.Exit(1)
+		}
+		c.to.Send(engine.Reply{Stream: f.Stream, Audio: engine.Bytes(slices.Repeat([]int16{int16(r - '0')}, length)), Rate: 16000, End: i + 1})
+	}
+	c.to.Send(engine.Reply{Stream: f.Stream, Done: true})
+}
+
+// A voice that dies within a sentence speaks the words that are left, or the fallback does:
+// no word is lost or repeated, although the new audio is shorter.
+func TestVoiceResumesWithinASentence(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil  bool // the model cannot be loaded again
+		values []int16
+		other  []string
+	}{
+		"again":    {false, []int16{1, 2, 3, 4, 5, 6}, nil},
+		"fallback": {true, []int16{1, 2, 0}, []string{" 3 4.", "5 6."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := model(t, func(dir string) error {
+				const description = `{"name":"counter","kind":"` + counting + `","files":{"model":"x","vocabulary":"x","speakers":"x","pronunciations":"x"}}`
+				return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "x"), nil, 0o600),
+					os.WriteFile(filepath.Join(dir, engine.DescriptionFile), []byte(description), 0o600))
+			})
+			other := &otherVoice{}
+			s, reported := newVoice(t, newEngine(t, m), other)
+			var values []int16
+			if err := s.Speak(t.Context(), "", "1 2 3 4. 5 6.", func(pcm []int16, _ int) error {
+				if c.spoil {
+					_ = os.Remove(filepath.Join(m.Dir(), "x")) // it may be gone
+				}
+				values = append(values, pcm...)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if got := slices.Compact(values); !slices.Equal(got, c.values) || !slices.Equal(other.said, c.other) {
+				t.Errorf("it said %v and the fallback %q, want %v and %q", got, other.said, c.values, c.other)
+			}
+			if (len(*reported) > 0) != c.spoil {
+				t.Errorf("reported %v", *reported)
+			}
+		})
+	}
 }

@@ -70,7 +70,9 @@ type Reply struct {
 	Settled *Final  `json:"settled,omitempty"` // the answer to Settle
 	Audio   []byte  `json:"audio,omitempty"`   // 16-bit little-endian at Rate
 	Rate    int     `json:"rate,omitempty"`    // Hz
-	Done    bool    `json:"done,omitempty"`    // the text is spoken
+	// End, with Audio, is how many bytes of the text are spoken with it; 0 if unknown.
+	End  int  `json:"end,omitempty"`
+	Done bool `json:"done,omitempty"` // the text is spoken
 	// Complete is the probability that the turn is complete.
 	Complete *float64 `json:"complete,omitempty"`
 	Error    string   `json:"error,omitempty"` // the stream failed

@@ -2,6 +2,7 @@ package hearing
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
@@ -87,11 +88,20 @@ func (r *keeper) begin(stage int) error {
 	return errors.Join(errs...)
 }
 
+// replayed is how much audio is written at once: little enough that a slow machine accepts the
+// next part in time.
+const replayed = 60 * SampleRate
+
 func replay(engine Recognizer, kept []int16) error {
 	if err := engine.Start(); err != nil {
 		return err
 	}
-	return engine.Write(kept)
+	for part := range slices.Chunk(kept, replayed) {
+		if err := engine.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recover replaces an engine that failed during an utterance. If all fail, its error

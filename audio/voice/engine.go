@@ -139,27 +139,32 @@ type speech struct {
 	sentences []string
 	asked     []*engine.Stream // one per sentence; nil until requested
 	emit      func(pcm []int16, rate int) error
-	emitted   int // samples emitted of the current sentence
+	begun     bool // some of the current sentence was emitted
+	emitted   int  // samples emitted of it, or of what is left of it
 }
 
 // listenerError is an error of emit or of the context, which must not be retried.
 type listenerError struct{ error }
 
 // say speaks a sentence: with the child, with a new child from where the first one
-// died, or with the fallback from the beginning of the sentence.
+// died, or with the fallback. What is left of a sentence is known if the replies have an End.
+// Otherwise the new child skips the samples that were emitted, and the fallback begins again.
 func (u *speech) say(ctx context.Context, i int) error {
-	u.emitted = 0
-	var err error
+	u.begun, u.emitted = false, 0
+	var err, died error
 	for n := 0; n < 2 && !u.late; n++ {
 		if err = u.ask(ctx, i); err == nil {
 			_ = u.ask(ctx, i+1) // a failure shows when that sentence is due
-			err = u.drain(ctx, u.asked[i])
+			err = u.drain(ctx, i)
 		}
 		var theirs listenerError
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, errLoading): // the fallback speaks until the model is there
+			if died != nil {
+				u.report(died)
+			}
 			return u.sayOtherwise(ctx, "", u.sentences[i], u.emit)
 		case errors.As(err, &theirs):
 			u.heard = time.Time{} // what was to be heard is dropped
@@ -168,6 +173,9 @@ func (u *speech) say(ctx context.Context, i int) error {
 		if u.asked[i] != nil {
 			u.asked[i].Cancel()
 			u.asked[i] = nil
+		}
+		if died = err; !strings.ContainsFunc(u.sentences[i], sayable) {
+			return nil // it failed after the last word
 		}
 	}
 	if err != nil && u.fallback == nil {
@@ -204,11 +212,11 @@ func (u *speech) ask(ctx context.Context, i int) error {
 	return u.asked[i].Send(engine.Text, payload)
 }
 
-// drain emits the rest of a sentence, at most 100 ms at a time.
-func (u *speech) drain(ctx context.Context, from *engine.Stream) error {
-	skip := u.emitted
+// drain emits the rest of a sentence, at most 100 ms at a time, and keeps what is not spoken yet.
+func (u *speech) drain(ctx context.Context, i int) error {
+	skip, text := u.emitted, u.sentences[i]
 	for {
-		r, err := u.next(ctx, from)
+		r, err := u.next(ctx, u.asked[i])
 		switch {
 		case err != nil:
 			return err
@@ -227,8 +235,11 @@ func (u *speech) drain(ctx context.Context, from *engine.Stream) error {
 				return listenerError{err}
 			}
 			u.heard = later(u.heard, time.Now()).Add(time.Duration(n) * time.Second / time.Duration(r.Rate))
-			u.emitted += n
+			u.begun, u.emitted = true, u.emitted+n
 			pcm = pcm[n:]
+		}
+		if 0 < r.End && r.End <= len(text) {
+			u.sentences[i], u.emitted = text[r.End:], 0
 		}
 	}
 }
@@ -246,7 +257,7 @@ func (u *speech) next(ctx context.Context, from *engine.Stream) (engine.Reply, e
 		return r, err
 	}
 	u.late = true
-	if u.emitted == 0 {
+	if !u.begun {
 		return r, err
 	}
 	u.report(err)

@@ -202,3 +202,16 @@ func TestWorkerHearsLongSpeech(t *testing.T) {
 		t.Errorf("%d words of %d", got, words)
 	}
 }
+
+// TestWorkerCatchesUp: what a new process is given of a long utterance, after the one before it
+// died, is recognised up to the last piece at once, and drafts are made of that piece only.
+func TestWorkerCatchesUp(t *testing.T) {
+	w, _ := serve(t)
+	pcm := slices.Repeat(readRecording(t, "async").pcm, 25)
+	w.Work(engine.Frame{Kind: engine.Start, Stream: 1})
+	w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(pcm)})
+	u := w.utterances[1]
+	if len(pcm) < 2*longestPiece+cutWindow || len(u.pcm) > longestPiece+cutWindow {
+		t.Errorf("of %d s, %d s are left to recognise", len(pcm)/SampleRate, len(u.pcm)/SampleRate)
+	}
+}

@@ -174,7 +174,7 @@ func (w *worker) fail(stream uint32, err error) {
 // hear adds audio to an utterance, and reports the words so far if they are due.
 func (w *worker) hear(stream uint32, u *utterance, pcm []int16) error {
 	u.pcm = audio.AppendWiped(u.pcm, pcm)
-	if len(u.pcm) > longestPiece+cutWindow {
+	for len(u.pcm) > longestPiece+cutWindow {
 		length := pieceLength(u.pcm)
 		t, err := w.model.Recognize(u.pcm[:length], u.names)
 		if err != nil {

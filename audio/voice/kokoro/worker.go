@@ -70,7 +70,7 @@ func (w *worker) Work(f engine.Frame) {
 			w.heard = now
 		}
 		w.heard = w.heard.Add(time.Duration(len(p.PCM)) * time.Second / SampleRate)
-		w.to.Send(engine.Reply{Stream: f.Stream, Audio: engine.Bytes(p.PCM), Rate: SampleRate})
+		w.to.Send(engine.Reply{Stream: f.Stream, Audio: engine.Bytes(p.PCM), Rate: SampleRate, End: p.End})
 		return nil
 	})
 	switch {
