@@ -314,7 +314,7 @@ generate: ## write the generated files: TypeScript, JSON Schema, settings, diagr
 	@cd extension && node manifest.mjs
 
 .PHONY: full
-full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, all mutants, bench; resumes an interrupted run
+full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, ten minutes of dictation, all mutants, bench; resumes an interrupted run
 	@scripts/full.sh $(OUT)/full $(BIN)
 
 .PHONY: clean

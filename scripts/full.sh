@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs what takes too long for `make test` and `make conformance`: the property tests with many
 # more random cases under the race detector, each fuzz target for a while, the exploration of
-# each world with larger bounds and of every pair of worlds, the second coding agent, every
-# automatic mutant, and the benchmarks. A passed case leaves a stamp in the folder given as the first argument, and
-# does not run again until the folder is removed or the code changes. The second argument is the
-# binary that explores.
+# each world with larger bounds and of every pair of worlds, the second coding agent, ten
+# minutes of dictation, every automatic mutant, and the benchmarks. A passed case leaves a stamp in
+# the folder given as the first argument, and does not run again until the folder is removed or the
+# code changes. The second argument is the binary that explores.
 #
 #   scripts/full.sh out/full bin/agentvoice-daemon
 #
@@ -68,6 +68,8 @@ gemini() {
     go test -tags nolibopusfile,agents -count=1 -timeout 10m -run '^TestGemini' ./cmd/agentvoice-daemon
 }
 run "agent gemini" gemini
+
+run "ten minutes of dictation" go test -count=1 -timeout 20m -run '^TestLongDictation$' ./cmd/agentvoice-daemon -dictation 10m
 
 # Resumes after the last mutant that was run.
 run "mutants of the core" go run ./internal/prove mutants run -all

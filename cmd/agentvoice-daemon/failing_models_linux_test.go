@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/rs/zerolog"
@@ -535,17 +537,20 @@ func withoutModels(t *testing.T, sentence []int16, words string) (wrong int) {
 	return wrong
 }
 
-// TestTenMinutesOfDictation: one turn of ten minutes is whole, although the recogniser is killed
-// after two of them, and the memory of its process does not grow with it.
-func TestTenMinutesOfDictation(t *testing.T) {
-	const minute = 60 * 16000
+// dictation is ten minutes in make full.
+var dictation = flag.Duration("dictation", 90*time.Second, "length of the turn that is dictated")
+
+// TestLongDictation: one long turn is whole, although the recogniser is killed in it, and the
+// memory of its process does not grow with it.
+func TestLongDictation(t *testing.T) {
+	length := int(dictation.Seconds() * 16000)
 	modelsOf(t)
 	s := startSpeechServer(t)
 	c := s.connect(false)
 	var pcm []int16
 	var said []string
 	alone, wrongAlone := map[string]int{}, 0
-	for i := 0; len(pcm) < 10*minute; i++ {
+	for i := 0; len(pcm) < length; i++ {
 		name := []string{"archive", "async", "main", "undo", "unsure"}[i%5]
 		sound, words := spokenSentence(t, name)
 		if i < 5 {
@@ -553,7 +558,7 @@ func TestTenMinutesOfDictation(t *testing.T) {
 		}
 		pcm, said, wrongAlone = append(append(pcm, sound...), make([]int16, 6400)...), append(said, words), wrongAlone+alone[name]
 	}
-	s.ears.set(2*minute, func() { killEngines(t) })
+	s.ears.set(length/5, func() { killEngines(t) })
 	heard := c.dictate(pcm)
 	peak := peakMemory(t, engineOf(os.Getpid(), "--worker"))
 	wrong, words := wer.Compute(strings.Join(said, " "), heard)
