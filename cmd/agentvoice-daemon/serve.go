@@ -155,7 +155,7 @@ func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 			Names: func(s protocol.Settings) (in, out string) {
 				return chosen(f.audioIn, s.Audio.InputDevice), chosen(f.audioOut, s.Audio.OutputDevice)
 			},
-			Speed: 1, Credentials: f.editorCredentials(c), TURNPassword: os.Getenv(envTURN), Engines: engines(cfg.Log, reports), Reports: reports, Log: cfg.Log,
+			Speed: 1, Credentials: f.editorCredentials(c), TURNPassword: os.Getenv(envTURN), Engines: engines(cfg.Log, reports), Comparer: comparer, Reports: reports, Log: cfg.Log,
 			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
 			Spotter: spotter, KeepModels: f.keepModels, Naps: devicesMayClose(f.audioIn, f.audioOut),
 		})

@@ -224,6 +224,26 @@ func (l localSpeech) recognizers(language string, report speechReports) hearing.
 	}
 }
 
+// comparers returns what makes recognisers that compare short sounds with the expected answers,
+// beside a service, or beside the recogniser of this machine if local is true. It is nil if no
+// installed model for the language compares, or if that recogniser does.
+func (l localSpeech) comparers(language string, local bool) hearing.Factory {
+	compares := func(m engine.Model) bool { return m.Kind == "moonshine-onnx" }
+	if local && l.hearing != nil && slices.ContainsFunc(l.hearing.Models(), compares) {
+		return nil
+	}
+	i := slices.IndexFunc(l.models, func(m engine.Model) bool { return compares(m) && m.Knows(language) })
+	if i < 0 {
+		return nil
+	}
+	var processes speechProcesses
+	e, err := processes.engine(l.models[i : i+1])
+	if err != nil {
+		return nil // doctor reports the missing library
+	}
+	return hearing.Engine(e)
+}
+
 // synthesizers uses the natural voice that the settings select, with Flite as the fallback, or
 // Flite alone.
 func (l localSpeech) synthesizers(set live.SpeechChoice, report func(error)) voice.Factory {

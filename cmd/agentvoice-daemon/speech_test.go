@@ -1,9 +1,17 @@
 package main
 
 import (
+	"errors"
+	"path/filepath"
 	"testing"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 )
 
 // A recogniser that does not know the user's language says so when it is made. PocketSphinx
@@ -21,6 +29,46 @@ func TestRecogniserOfAnotherLanguage(t *testing.T) {
 		if got != want {
 			t.Errorf("for %q it reports %q, want %q", language, got, want)
 		}
+	}
+}
+
+// Moonshine compares short sounds beside a service, in a process of its own, if it knows the
+// language. It does not do so beside itself.
+func TestComparer(t *testing.T) {
+	if comparer(live.SpeechChoice{Language: "de"}, false) != nil {
+		t.Error("it compares German with English answers")
+	}
+	if comparer(live.SpeechChoice{Language: "en"}, true) != nil {
+		t.Error("it compares twice")
+	}
+	factory := comparer(live.SpeechChoice{Language: "en"}, false)
+	if factory == nil {
+		t.Fatal("nothing compares")
+	}
+	r, err := factory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() //nolint:errcheck // the test is over
+	pcm, err := wavio.ReadAll(filepath.Join("..", "..", "audio", "hearing", "moonshine", "testdata", "stop.wav"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resampler, err := audio.NewResampler(audio.SampleRate, hearing.SampleRate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.(hearing.AnswerTaker).SetExpected(spoken.Answers)
+	if err := errors.Join(r.Start(), r.Write(resampler.Flush(resampler.Process(nil, pcm)))); err != nil {
+		t.Fatal(err)
+	}
+	result, err := r.Finish()
+	if err != nil || result.Answer == nil {
+		t.Fatalf("the answer is %+v: %v", result.Answer, err)
+	}
+	said := daemon.Transcript{Text: "Stompin.", Answer: (*daemon.Answer)(result.Answer)}
+	if class, doubted := said.Means(); class != csm.Stop || doubted {
+		t.Errorf("%+v is of class %d", result.Answer, class)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
@@ -199,6 +200,11 @@ func engines(log zerolog.Logger, reports *live.Reports) func(live.SpeechChoice) 
 	return func(set live.SpeechChoice) (localrealtime.Config, error) {
 		return localEngines(log, set, speechReports{reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced, reports.LanguageUnknown})
 	}
+}
+
+// comparer implements live.Config.Comparer.
+func comparer(set live.SpeechChoice, local bool) hearing.Factory {
+	return findSpeech(modelNames(set.Models), set.Language).comparers(set.Language, local)
 }
 
 // speechReports are called when a model fails and its fallback takes over, and when the

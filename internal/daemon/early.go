@@ -121,7 +121,7 @@ func (e *early) hear(words string, settled bool) {
 // pauses the answer before its final words decide.
 func (d *Daemon) heardSettled(epoch uint32, utterance uint64, said Transcript) csm.Event {
 	words, _ := said.words()
-	if d.assistant != nil {
+	if d.assistant != nil && words != "" { // a sound that is compared apart has no text
 		d.assistant.early.hearSettled(utterance, words)
 	}
 	if said.Answer == nil || !said.Answer.certain() {

@@ -94,7 +94,19 @@ func (b *backlog) deliver(c *call, limit int) {
 			c.hearer.voice(m, h.origin+audio.Duration(m.Pos))
 		}
 		c.frame(h.pos, &h.frame, h.possible)
+		c.hearer.delivered(h.pos+audio.FrameSamples, b)
 	}
+}
+
+// between returns a copy of the whole frames between two captured positions.
+func (b *backlog) between(from, to int64) []int16 {
+	pcm := make([]int16, 0, max(to-from, 0))
+	for i := range b.n {
+		if h := b.at(i); h.pos >= from && h.pos+audio.FrameSamples <= to {
+			pcm = append(pcm, h.frame[:]...)
+		}
+	}
+	return pcm
 }
 
 // skippable reports whether the next frame may be skipped to catch up: the service has

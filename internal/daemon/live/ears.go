@@ -60,6 +60,11 @@ func earsOf(set protocol.Settings) ears {
 	return ears{set.Hears(), set.HearingEndpoint(), model, set.Network.Proxy}
 }
 
+// hearsLocally reports whether the local engines are the recogniser.
+func hearsLocally(set protocol.Settings) bool {
+	return set.SessionWith() == protocol.ProviderLocal && earsOf(set).provider == protocol.ProviderLocal
+}
+
 // vocabulary returns the names and terms that the user is likely to say, for all
 // services that accept them with the audio.
 func vocabulary(set protocol.Settings) string { return set.Transcription.Prompt }

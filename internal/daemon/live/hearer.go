@@ -22,10 +22,16 @@ type hearer struct {
 	wordsOnly bool
 	// ends: the service ends an utterance after the same silence as the core.
 	ends bool
+	// comparer is nil if short sounds are not compared.
+	comparer *comparer
+	// compares is the captured position at which the sound before a pause is compared, or 0.
+	// Only the source's goroutine uses it.
+	compares int64
 
 	mu    sync.Mutex  // guards the fields below
 	match *matcher    // nil before the first report
 	late  *time.Timer // see awaitWords and commit; nil before the first use
+	held  *time.Timer // see FinalTranscript; nil before the first use
 	due   uint64      // the utterance whose commit is delayed, or 0
 }
 
@@ -35,7 +41,7 @@ func newHearer(w *World, c *call) *hearer {
 	live := row.Session != nil && row.Session.Live
 	return &hearer{
 		w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: live,
-		ends: !live && turnDetection(set.TurnDetection).Type == realtime.ServerVAD,
+		ends: !live && turnDetection(set.TurnDetection).Type == realtime.ServerVAD, comparer: w.comparer,
 	}
 }
 
@@ -69,15 +75,19 @@ func (h *hearer) press(pos int64) {
 
 // voice handles a mark of the local detector. The device had its sample at arrived.
 func (h *hearer) voice(m vad.Mark, arrived time.Duration) {
+	expected := h.expect(m)
 	h.with(func(match *matcher) []csm.Event {
 		switch m.Kind {
 		case vad.Onset, vad.Resumed:
+			events := match.release()
 			if match.open() == nil {
 				h.commitDue(match) // or the service adds this voice to that utterance
 			}
 			// Detection takes at least its samples, even if the clock has seen only late frames.
 			late := max(h.w.now()-arrived, audio.Duration(m.Decided-m.Pos))
-			return some(match.voice(m.Pos, late))
+			events = append(events, some(match.voice(m.Pos, late))...)
+			match.expect(m.Pos, expected)
+			return events
 		case vad.Paused:
 			return some(match.silence(m.Pos))
 		default:
@@ -85,6 +95,51 @@ func (h *hearer) voice(m vad.Mark, arrived time.Duration) {
 			return match.gone()
 		}
 	})
+}
+
+// expect returns the expected answers where a voice begins, and sets when the sound before a
+// pause is compared with them. It runs on the source's goroutine.
+func (h *hearer) expect(m vad.Mark) (expected [][]string) {
+	switch {
+	case h.comparer == nil:
+	case m.Kind == vad.Onset || m.Kind == vad.Resumed:
+		h.compares = 0
+		if expected = h.w.port.Expected(); expected != nil {
+			h.comparer.prepare()
+		}
+	case m.Kind == vad.Paused:
+		h.compares = m.Pos + audio.Samples(comparedAfter)
+	}
+	return expected
+}
+
+// delivered compares a short sound with the expected answers, once the audio up to a captured
+// position contains enough of the pause after it. It runs on the source's goroutine.
+func (h *hearer) delivered(pos int64, b *backlog) {
+	if h.compares == 0 || pos < h.compares {
+		return
+	}
+	h.compares = 0
+	if short := h.short(b); short != nil {
+		h.comparer.compare(short)
+	}
+}
+
+// short returns the sound of the open utterance, or nil if it is not compared.
+func (h *hearer) short(b *backlog) *sound {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	u, attempt := h.matcher().toCompare()
+	if u == nil {
+		return nil
+	}
+	return &sound{
+		pcm:      b.between(u.from-audio.Samples(comparedBefore), u.to+audio.Samples(comparedAfter)),
+		expected: u.expected,
+		done: func(answer *daemon.Answer) {
+			h.with(func(m *matcher) []csm.Event { return m.compared(u, attempt, answer) })
+		},
+	}
 }
 
 // lateWords is how long to wait for the first words after a voice has ended, with a
@@ -108,12 +163,25 @@ func (h *hearer) after(d time.Duration, f func(*matcher) []csm.Event) {
 	h.late = time.AfterFunc(d, func() { h.with(f) })
 }
 
-// close stops the hearer's timer.
+// close reports the words that are held, and stops the hearer's timers.
 func (h *hearer) close() {
+	h.release()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.late != nil {
-		h.late.Stop()
+	for _, t := range []*time.Timer{h.late, h.held} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// release reports the words that are held.
+func (h *hearer) release() {
+	h.mu.Lock()
+	held := h.match != nil && len(h.match.held) > 0
+	h.mu.Unlock()
+	if held {
+		h.with((*matcher).release)
 	}
 }
 
@@ -200,10 +268,18 @@ func (h *hearer) SettledTranscript(item string, t realtime.Transcript) {
 	})
 }
 
-// FinalTranscript implements realtime.Handler.
+// FinalTranscript implements realtime.Handler. The words of a sound that is being compared are
+// held for a moment.
 func (h *hearer) FinalTranscript(item string, t realtime.Transcript) {
 	h.with(func(m *matcher) []csm.Event {
-		return m.final(item, daemon.Transcript{Text: t.Text, Probs: t.Probs, Answer: (*daemon.Answer)(t.Answer)})
+		events := m.final(item, daemon.Transcript{Text: t.Text, Probs: t.Probs, Answer: (*daemon.Answer)(t.Answer)})
+		if len(m.held) > 0 {
+			if h.held != nil {
+				h.held.Stop()
+			}
+			h.held = time.AfterFunc(time.Duration(float64(longestHeld)/h.w.cfg.Speed), h.release)
+		}
+		return events
 	})
 }
 
@@ -258,5 +334,6 @@ func (h *hearer) Lost(code string, err error) {
 	if errors.As(err, &e) {
 		unheard = e.Unheard
 	}
+	h.release() // words that were heard are not awaited
 	h.call.link.lost(h.call, code, unheard)
 }

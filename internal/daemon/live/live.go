@@ -14,6 +14,8 @@
 //	ear      the microphone's audio: processed, searched for the user's voice,
 //	         and matched with the service's results
 //	cues     short tones beside the voice
+//	comparer short sounds compared with the expected answers, beside a recogniser
+//	         that does not do that
 //	waker    the phrase that begins a conversation, outside of conversations
 //
 // A captured frame goes from the source to the link on the source's goroutine, and a
@@ -36,6 +38,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
@@ -88,6 +91,11 @@ type Config struct {
 	// Engines returns the configuration of the embedded server's engines for a voice; its
 	// key and speed are set here.
 	Engines func(SpeechChoice) (localrealtime.Config, error)
+	// Comparer returns a factory of recognisers of this machine that compare short sounds with
+	// the expected answers (hearing.AnswerTaker), beside a recogniser that does not: that of a
+	// service, or the local engines if local is true. It returns nil if no installed model does,
+	// or if the local engines do. If Comparer is nil, no sound is compared.
+	Comparer func(set SpeechChoice, local bool) hearing.Factory
 	// KeepModels is how long the models of the detectors and of the embedded server
 	// stay in memory after a conversation. Zero means localrealtime.DefaultKeepEngines.
 	KeepModels time.Duration
@@ -114,6 +122,7 @@ type World struct {
 	waker   *waker // used by the devices' queue only
 
 	detectors *detectors // nil without a local detector
+	comparer  *comparer  // nil without Config.Comparer
 	began     time.Time
 
 	closing sync.Once
@@ -132,6 +141,9 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		if cfg.Detector != nil {
 			w.detectors = newDetectors(cfg.Detector, cmp.Or(cfg.KeepModels, localrealtime.DefaultKeepEngines), heap.Return)
 			w.cfg.Detector = w.detectors.take
+		}
+		if cfg.Comparer != nil {
+			w.comparer = newComparer(w, cmp.Or(cfg.KeepModels, localrealtime.DefaultKeepEngines))
 		}
 		w.service = newService(w)
 		w.voice = newVoice(w)
@@ -214,6 +226,7 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.ClearInput:
 		w.link.clear(e.Epoch)
 	case csm.Speak:
+		w.comparer.prepare()
 		w.aside.segment(e.Gen)
 		w.voice.speak(e)
 	case csm.StartPlayback:
@@ -303,6 +316,7 @@ func (w *World) Close() error {
 		w.cues.shut()
 		w.link.shut()
 		w.devices.shut()
+		w.comparer.shut()
 		w.closed = errors.Join(w.closed, w.voice.shut(), w.service.shut())
 	})
 	return w.closed

@@ -34,6 +34,8 @@ type matcher struct {
 
 	spoken []*utterance // in progress or awaiting words, oldest first
 	items  map[string]*item
+	// held are final words whose sound is being compared.
+	held []held
 	// ignored counts items without a voice.
 	ignored int64
 	heardTo int64 // position up to which the service has answered
@@ -48,6 +50,17 @@ type utterance struct {
 	stopped  bool  // its end was reported to the core
 	quiet    bool  // the local detector has reported its end
 	item     *item // the service's item; nil until it heard something
+
+	expected [][]string     // answers when it began; nil if none were expected
+	attempt  int            // counts what makes a comparison invalid: its voice went on
+	asked    bool           // its sound is being compared
+	answer   *daemon.Answer // nil if not compared
+}
+
+// held are final words of an utterance.
+type held struct {
+	of   *utterance
+	said daemon.Transcript
 }
 
 // item is the service's name for an utterance.
@@ -91,6 +104,7 @@ func (m *matcher) voice(pos int64, late time.Duration) csm.Event {
 		return nil
 	default:
 		u.paused, u.quiet, u.to = false, false, pos
+		u.attempt, u.asked, u.answer = u.attempt+1, false, nil
 		return csm.SpeechResumed{Epoch: m.epoch, Utterance: u.id, Pos: pos}
 	}
 }
@@ -223,9 +237,59 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 		m.answered(u)
 		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, said)}
 	}
-	m.answered(u)
 	said.Pressed = u.pressed
-	return []csm.Event{m.port.Heard(m.epoch, u.id, said)}
+	if said.Answer == nil {
+		said.Answer = u.answer
+	}
+	m.held = append(m.held, held{u, said})
+	if u.stopped = true; u.asked && said.Answer == nil {
+		return nil
+	}
+	return m.release()
+}
+
+// expect sets the answers that are expected, for an utterance that has just begun at pos.
+func (m *matcher) expect(pos int64, expected [][]string) {
+	if u := m.open(); u != nil && u.from == pos {
+		u.expected = expected
+	}
+}
+
+// toCompare returns the open utterance if its sound is now compared with the expected answers,
+// and the attempt.
+func (m *matcher) toCompare() (*utterance, int) {
+	u := m.open()
+	if u == nil || !u.paused || u.pressed || u.expected == nil || u.to-u.from > audio.Samples(longestCompared) {
+		return nil, 0
+	}
+	u.asked = true
+	return u, u.attempt
+}
+
+// compared handles the answer of a sound; nil if it was not compared.
+func (m *matcher) compared(u *utterance, attempt int, answer *daemon.Answer) []csm.Event {
+	if u.attempt != attempt || !slices.Contains(m.spoken, u) {
+		return nil
+	}
+	u.asked, u.answer = false, answer
+	if i := slices.IndexFunc(m.held, func(h held) bool { return h.of == u }); i >= 0 {
+		m.held[i].said.Answer = answer
+		return m.release()
+	}
+	if answer == nil {
+		return nil
+	}
+	return some(m.port.HeardSettled(m.epoch, u.id, daemon.Transcript{Answer: answer}))
+}
+
+// release returns the words that are held, in order.
+func (m *matcher) release() (events []csm.Event) {
+	for _, h := range m.held {
+		m.answered(h.of)
+		events = append(events, m.port.Heard(m.epoch, h.of.id, h.said))
+	}
+	m.held = nil
+	return events
 }
 
 // failed handles speech that the service could not transcribe.
