@@ -38,6 +38,29 @@ func (r *room) stillAsked() {
 	}
 }
 
+// TestASoundDoesNotDoubtANamedAction: a yes that names the action is no expected answer, so its
+// words decide although its sound was compared.
+func TestASoundDoesNotDoubtANamedAction(t *testing.T) {
+	r := newRoom(t, locale(t, protocol.English), false, "", false)
+	r.asks("", copilot.ToolCall{ID: "c1", Name: "delete_file", Input: json.RawMessage(`{"path":"old.txt"}`)})
+	uncertain := &Answer{"Yes, do it.", leastLead - 1, mostBehind + 1}
+	for _, c := range []struct {
+		said  Transcript
+		named bool
+	}{
+		{Transcript{Text: "Yes, delete it.", Probs: []float64{1, 1, 1}, Answer: uncertain}, true},
+		{Transcript{Text: "Yes, delete it.", Probs: []float64{1, 1, 1}}, true},
+		{Transcript{Text: "Yes, delete it.", Answer: uncertain}, false},
+		{Transcript{Text: "Yes, delete it.", Probs: []float64{0.1, 0.4, 0.1}, Answer: uncertain}, false},
+		{Transcript{Text: "Yes, delete it.", Probs: []float64{1, 1, 1}, Answer: uncertain, Unvoiced: true}, false},
+		{Transcript{Text: "Yes.", Probs: []float64{1}, Answer: &Answer{"Yes.", 9, 0}}, false},
+	} {
+		if f := r.d.heard(1, 99, c.said); f.Class != csm.Yes || f.Named != c.named {
+			t.Errorf("%+v: %+v", c.said, f)
+		}
+	}
+}
+
 // "Why" reads the reason of the call, or the words before it. The question stays open.
 func TestWhyReadsTheReason(t *testing.T) {
 	for _, c := range []struct {
