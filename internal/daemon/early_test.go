@@ -543,6 +543,7 @@ func TestSettledWordsAreSentAtOnce(t *testing.T) {
 		g.pause()
 		g.d.heardSettled(1, g.last, Transcript{Text: "what is a mutex"})
 		g.d.heardSettled(1, g.last+1, Transcript{Text: "of another utterance"})
+		g.d.heardSettled(1, g.last, Transcript{Answer: &Answer{"Yes.", 1, 9}}) // a sound without a text
 		g.after(0)
 		if !slices.Equal(g.chat.log(), []string{"what is a mutex"}) {
 			t.Errorf("requests %q", g.chat.asked)

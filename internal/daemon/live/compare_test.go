@@ -144,104 +144,107 @@ func (m *besideModel) Finish() (hearing.Result, error) {
 	return hearing.Result{Text: "Yes.", Answer: &hearing.Answer{Phrase: m.q.groups[0][0], Lead: 9}}, nil
 }
 
+// short is a voice that is compared, and the pause after it.
+func short(q *question, pause time.Duration) { q.says(600*ms, pause, vad.Onset) }
+
+var besideAService = []struct {
+	name     string
+	do       func(q *question)
+	want     string
+	compared int // sounds
+}{
+	{"the answer is there before the words", func(q *question) {
+		short(q, 700*ms)
+		q.final(nil)
+	}, "settled as Yes. after 260 ms; heard Guess. as Yes. after 700 ms", 1},
+	{"the words wait for it", func(q *question) {
+		short(q, 200*ms)
+		q.final(nil)
+	}, "heard Guess. as Yes. after 260 ms", 1},
+	{"but not for long", func(q *question) {
+		q.takes = 10 * time.Second
+		short(q, 200*ms)
+		q.final(nil)
+	}, "heard Guess. as - after 500 ms", 1},
+	{"nor before the pause is long enough", func(q *question) {
+		short(q, 150*ms)
+		q.final(nil)
+		q.capture(100 * ms)
+	}, "heard Guess. as - after 150 ms", 0},
+	{"the longest voice", func(q *question) {
+		q.says(longestCompared, 300*ms, vad.Onset)
+		q.final(nil)
+	}, "settled as Yes. after 260 ms; heard Guess. as Yes. after 300 ms", 1},
+	{"a longer voice", func(q *question) {
+		q.says(longestCompared+10*ms, 200*ms, vad.Onset)
+		q.final(nil)
+	}, "heard Guess. as - after 200 ms", 0},
+	{"no answer is expected", func(q *question) {
+		q.expected = nil
+		short(q, 200*ms)
+		q.final(nil)
+		if q.loaded.Load() != 0 {
+			q.log = append(q.log, "a model was loaded")
+		}
+	}, "heard Guess. as - after 200 ms", 0},
+	{"no model is installed", func(q *question) {
+		q.none = true
+		short(q, 200*ms)
+		q.final(nil)
+	}, "heard Guess. as - after 200 ms", 0},
+	{"the model fails", func(q *question) {
+		q.fails = errors.New("out of memory")
+		short(q, 200*ms)
+		q.final(nil)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if q.closed.Load() != 1 {
+			q.log = append(q.log, "it was not closed")
+		}
+		q.fails = nil
+		short(q, 700*ms)
+		q.final(nil)
+	}, "heard Guess. as - after 260 ms; settled as Yes. after 260 ms; heard Guess. as Yes. after 700 ms", 2},
+	{"the service compares", func(q *question) {
+		short(q, 200*ms)
+		q.final(&realtime.Answer{Phrase: "No."})
+	}, "heard Guess. as No. after 200 ms", 1},
+	{"the voice goes on", func(q *question) {
+		q.takes = 300 * ms
+		q.says(300*ms, 200*ms, vad.Onset)
+		q.says(300*ms, 700*ms, vad.Resumed)
+		q.final(nil)
+	}, "settled as Yes. after 460 ms; heard Guess. as Yes. after 700 ms", 2},
+	{"the voice goes on for too long", func(q *question) {
+		q.says(300*ms, 300*ms, vad.Onset)
+		q.says(1100*ms, 700*ms, vad.Resumed)
+		q.final(nil)
+	}, "settled as Yes. after 260 ms; heard Guess. as - after 700 ms", 1},
+	{"another voice begins while the words wait", func(q *question) {
+		q.takes = time.Second
+		short(q, 200*ms)
+		q.final(nil)
+		q.capture(10 * ms)
+		q.capture(10*ms, vad.Mark{Kind: vad.Onset, Pos: q.next, Decided: q.next})
+	}, "heard Guess. as - after 220 ms", 1},
+	{"the call ends while the words wait", func(q *question) {
+		q.takes = time.Second
+		short(q, 200*ms)
+		q.final(nil)
+		q.c.hearer.close()
+	}, "heard Guess. as - after 200 ms", 1},
+	{"the service could not transcribe it", func(q *question) {
+		q.takes = time.Second
+		short(q, 200*ms)
+		q.c.hearer.SpeechStarted("A", q.next-audio.Samples(800*ms))
+		q.c.hearer.TranscriptFailed("A", "")
+	}, "", 1},
+}
+
 // TestAShortSoundIsComparedBesideAService: while answers are expected, the final words of a short
 // sound have the answer of this machine's model, for which they wait a moment and not longer.
 func TestAShortSoundIsComparedBesideAService(t *testing.T) {
-	const ms = time.Millisecond
-	short := func(q *question, pause time.Duration) { q.says(600*ms, pause, vad.Onset) }
-	for _, c := range []struct {
-		name     string
-		do       func(q *question)
-		want     string
-		compared int // sounds
-	}{
-		{"the answer is there before the words", func(q *question) {
-			short(q, 700*ms)
-			q.final(nil)
-		}, "settled as Yes. after 260 ms; heard Guess. as Yes. after 700 ms", 1},
-		{"the words wait for it", func(q *question) {
-			short(q, 200*ms)
-			q.final(nil)
-		}, "heard Guess. as Yes. after 260 ms", 1},
-		{"but not for long", func(q *question) {
-			q.takes = 10 * time.Second
-			short(q, 200*ms)
-			q.final(nil)
-		}, "heard Guess. as - after 500 ms", 1},
-		{"nor before the pause is long enough", func(q *question) {
-			short(q, 150*ms)
-			q.final(nil)
-			q.capture(100 * ms)
-		}, "heard Guess. as - after 150 ms", 0},
-		{"the longest voice", func(q *question) {
-			q.says(longestCompared, 300*ms, vad.Onset)
-			q.final(nil)
-		}, "settled as Yes. after 260 ms; heard Guess. as Yes. after 300 ms", 1},
-		{"a longer voice", func(q *question) {
-			q.says(longestCompared+10*ms, 200*ms, vad.Onset)
-			q.final(nil)
-		}, "heard Guess. as - after 200 ms", 0},
-		{"no answer is expected", func(q *question) {
-			q.expected = nil
-			short(q, 200*ms)
-			q.final(nil)
-			if q.loaded.Load() != 0 {
-				q.log = append(q.log, "a model was loaded")
-			}
-		}, "heard Guess. as - after 200 ms", 0},
-		{"no model is installed", func(q *question) {
-			q.none = true
-			short(q, 200*ms)
-			q.final(nil)
-		}, "heard Guess. as - after 200 ms", 0},
-		{"the model fails", func(q *question) {
-			q.fails = errors.New("out of memory")
-			short(q, 200*ms)
-			q.final(nil)
-			synctest.Wait()
-			time.Sleep(time.Second)
-			if q.closed.Load() != 1 {
-				q.log = append(q.log, "it was not closed")
-			}
-			q.fails = nil
-			short(q, 700*ms)
-			q.final(nil)
-		}, "heard Guess. as - after 260 ms; settled as Yes. after 260 ms; heard Guess. as Yes. after 700 ms", 2},
-		{"the service compares", func(q *question) {
-			short(q, 200*ms)
-			q.final(&realtime.Answer{Phrase: "No."})
-		}, "heard Guess. as No. after 200 ms", 1},
-		{"the voice goes on", func(q *question) {
-			q.takes = 300 * ms
-			q.says(300*ms, 200*ms, vad.Onset)
-			q.says(300*ms, 700*ms, vad.Resumed)
-			q.final(nil)
-		}, "settled as Yes. after 460 ms; heard Guess. as Yes. after 700 ms", 2},
-		{"the voice goes on for too long", func(q *question) {
-			q.says(300*ms, 300*ms, vad.Onset)
-			q.says(1100*ms, 700*ms, vad.Resumed)
-			q.final(nil)
-		}, "settled as Yes. after 260 ms; heard Guess. as - after 700 ms", 1},
-		{"another voice begins while the words wait", func(q *question) {
-			q.takes = time.Second
-			short(q, 200*ms)
-			q.final(nil)
-			q.capture(10 * ms)
-			q.capture(10*ms, vad.Mark{Kind: vad.Onset, Pos: q.next, Decided: q.next})
-		}, "heard Guess. as - after 220 ms", 1},
-		{"the call ends while the words wait", func(q *question) {
-			q.takes = time.Second
-			short(q, 200*ms)
-			q.final(nil)
-			q.c.hearer.close()
-		}, "heard Guess. as - after 200 ms", 1},
-		{"the service could not transcribe it", func(q *question) {
-			q.takes = time.Second
-			short(q, 200*ms)
-			q.c.hearer.SpeechStarted("A", q.next-audio.Samples(800*ms))
-			q.c.hearer.TranscriptFailed("A", "")
-		}, "", 1},
-	} {
+	for _, c := range besideAService {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q := newQuestion(t)
@@ -435,6 +438,7 @@ func TestMoonshineComparesBesideAService(t *testing.T) {
 	}
 	select {
 	case said := <-settled:
+		t.Logf("%+v", *said.Answer)
 		if !certain(said) {
 			t.Errorf("at the pause the sound is %+v", said.Answer)
 		}
