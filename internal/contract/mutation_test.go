@@ -13,8 +13,8 @@ var deletions = []struct {
 }{
 	{"the producer of an event", "internal/daemon/live/devices.go",
 		"csm.AudioRestored{", "csm.AudioLost{", orphan{kind: "event", name: "AudioRestored"}},
-	{"what calls the producer of an event", "internal/daemon/rpc/conversation.go",
-		".Daemon.SendText(", ".Daemon.SendNothing(", orphan{kind: "event", name: "UserText"}},
+	{"what calls the producer of an event", "internal/daemon/live/live.go",
+		".deactivate(", ".nothing(", orphan{kind: "event", name: "SessionClosed"}},
 	{"the handler of an effect", "internal/daemon/live/live.go",
 		"w.devices.close(e.Instance)", "", orphan{kind: "effect", name: "CloseAudio"}},
 	{"the reader of a setting", "internal/daemon/config.go",

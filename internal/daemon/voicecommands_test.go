@@ -46,7 +46,7 @@ func (r *room) trace(format string, args ...any) {
 	r.traced <- struct{}{}
 }
 
-func (r *room) SetRate(rate float64)     { r.trace("rate %.2f", rate) }
+func (r *room) SetRate(rate float64) { r.trace("rate %.2f", rate) }
 func (r *room) SwitchVoice(by int) (name, spoken string) {
 	if r.oneVoice {
 		return "", ""

@@ -14,16 +14,19 @@ import (
 // are created before the World. Its methods are safe for concurrent use.
 type Reports struct{ world atomic.Pointer[World] }
 
+// to returns the World, or nil before it is there.
+func (r *Reports) to() *World { return r.world.Load() }
+
 // HearingReplaced reports that recognition failed and another engine took over.
 func (r *Reports) HearingReplaced(err error) {
-	if w := r.world.Load(); w != nil {
+	if w := r.to(); w != nil {
 		w.service.earsReplaced(err)
 	}
 }
 
 // VoiceReplaced reports that the voice failed and another one took over.
 func (r *Reports) VoiceReplaced(err error) {
-	if w := r.world.Load(); w != nil {
+	if w := r.to(); w != nil {
 		w.voice.wasReplaced(err)
 	}
 }
@@ -31,7 +34,7 @@ func (r *Reports) VoiceReplaced(err error) {
 // TurnEndReplaced tells the user, once per conversation, that the end-of-turn model
 // failed, and that words and pauses decide instead.
 func (r *Reports) TurnEndReplaced(err error) {
-	w := r.world.Load()
+	w := r.to()
 	if w == nil {
 		return
 	}
@@ -43,7 +46,7 @@ func (r *Reports) TurnEndReplaced(err error) {
 
 // LanguageUnknown tells the user, once, that the recogniser does not understand a language.
 func (r *Reports) LanguageUnknown(language string) {
-	w := r.world.Load()
+	w := r.to()
 	if w == nil {
 		return
 	}
@@ -56,14 +59,16 @@ func (r *Reports) LanguageUnknown(language string) {
 // wasReplaced tells the user, once per conversation, that another engine speaks: because the
 // voice is too slow, or because it failed.
 func (v *assistant) wasReplaced(err error) {
-	code := protocol.CodeVoiceReplaced
-	if errors.Is(err, voice.ErrLate) {
-		code = protocol.CodeVoiceLate
+	v.w.cfg.Log.Warn().Err(err).Msg("another engine speaks instead of the voice")
+	late := errors.Is(err, voice.ErrLate)
+	if late {
 		v.late.Store(true)
 	}
-	v.w.cfg.Log.Warn().Err(err).Msg("another engine speaks instead of the voice")
-	if v.replaced.CompareAndSwap(false, true) {
-		v.w.port.Warn(code, v.w.because(err))
+	switch first := v.replaced.CompareAndSwap(false, true); {
+	case first && late:
+		v.w.port.Warn(protocol.CodeVoiceLate, "")
+	case first:
+		v.w.port.Warn(protocol.CodeVoiceReplaced, v.w.because(err))
 	}
 }
 
