@@ -143,7 +143,8 @@ cp "$(go env GOROOT)/LICENSE" "$folder/licenses/go.txt"
 # The modules in the daemon.
 while read -r module source; do
   mkdir -p "$folder/licenses/$(dirname "$module")"
-  cat "$source"/LICEN[CS]E* >"$folder/licenses/$module.txt" || fail "$module has no licence"
+  find "$source" -maxdepth 1 -type f -iname 'licen[cs]e*' -exec cat {} + >"$folder/licenses/$module.txt"
+  [[ -s $folder/licenses/$module.txt ]] || fail "$module has no licence"
 done < <(go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}' ./cmd/agentvoice-daemon | sort -u)
 
 # The stock English model of PocketSphinx, from the system's package.
