@@ -71,7 +71,7 @@ run: build $(TOOL)/recording $(TOOL)/verdict ## hold a conversation from recorde
 	@$(BIN) replay $(OUT)/journal.jsonl
 	@$(BIN) timeline $(OUT)/journal.jsonl -o $(OUT)/timeline.html
 	@$(TOOL)/verdict -journal $(OUT)/journal.jsonl -reference $(OUT)/recording.txt -turns 4 -interrupted 1 -tools 1 \
-		-wer $$(case "$$($(BIN) models list)" in *'In use: PocketSphinx'*) echo 40 ;; *) echo 12 ;; esac)
+		-wer $$(case "$$($(BIN) models list)" in *'In use: PocketSphinx'*) echo 40 ;; *) echo 5 ;; esac)
 	@printf '%-26s %s\n' $(OUT)/conversation.wav 'both voices: user left, assistant right' \
 		$(OUT)/journal.jsonl 'the record' $(OUT)/timeline.html 'the picture: open it in a browser'
 

@@ -40,7 +40,7 @@ import (
 type mishap struct {
 	mu    sync.Mutex
 	after int
-	run   func() // nil if there is none, or it has happened
+	run   func() // what happens; nil before it is set, and afterwards
 }
 
 func (f *mishap) set(after int, run func()) {

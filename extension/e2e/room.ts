@@ -52,9 +52,10 @@ export class Room {
         '',
       ].join('\n'),
     );
+    // Like on a desktop, the server comes before programs that compute, where the system lets it.
     room.spawn('pulseaudio', [
       '--daemonize=no', '--exit-idle-time=-1', '--disallow-exit', '-n', '-F', join(dir, 'script'),
-      '--disable-shm=yes', '--realtime=no', '--high-priority=no',
+      '--disable-shm=yes', '--realtime=no', '--high-priority=yes',
     ]);
     await until('the sound server', () => room.pactl('list', 'short', 'sources')?.includes('microphone'));
     // Keeps both active: an unused sink plays in steps of two seconds.

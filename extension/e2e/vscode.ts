@@ -21,6 +21,7 @@ const userSettings = {
   'workbench.startupEditor': 'none',
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',
+  'typescript.disableAutomaticTypeAcquisition': true, // it would run npm beside the test
   'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false,
   'security.workspace.trust.enabled': false,

@@ -1,6 +1,7 @@
 package vocab
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,10 @@ func spokenNumbers(text string, said []word) (out []change) {
 		if !numbered[w.text] && (w.text != "code" || i == 0 || !codes[said[i-1].text]) || i > 0 && counting[said[i-1].text] {
 			continue
 		}
+		if n := grouped(text, said, i+1); n != "" && w.text != "version" {
+			out = append(out, change{i + 1, i + 2, n})
+			continue
+		}
 		parts := numberAfter(text, said, i)
 		end := i + 1
 		for n := len(parts); n > 0; end++ {
@@ -63,7 +68,7 @@ func spokenNumbers(text string, said []word) (out []change) {
 			certain = len(groups(parts)) == 1 || slices.Contains(parts, "hundred") || slices.Contains(parts, "thousand") || slices.ContainsFunc(parts, isOh)
 		}
 		certain = certain && len(parts) > 1 && !slices.Contains(parts, "and")
-		if c.written == "" || !certain && !ends(text, said, i, end) {
+		if c.written == "" || !certain && !ends(text, said, i, end) || goesOn(text, said, end) {
 			continue
 		}
 		if w.text == "localhost" {
@@ -72,6 +77,31 @@ func spokenNumbers(text string, said []word) (out []change) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// thousands is a number as some recognisers write it.
+var thousands = regexp.MustCompile(`^[0-9]{1,2},[0-9]{3}$`)
+
+// grouped returns the digits of said[i] without the comma of thousands, or "" if it has none:
+// "port 5,432" is port 5432.
+func grouped(text string, said []word, i int) string {
+	if i == len(said) || !adjacent(text, said, i-1) {
+		return ""
+	}
+	if n := text[said[i].from:said[i].to]; thousands.MatchString(n) {
+		return strings.Replace(n, ",", "", 1)
+	}
+	return ""
+}
+
+// goesOn reports whether a number goes on with a digit after a comma, as some recognisers write
+// digits that are said one by one: "error four, O, four".
+func goesOn(text string, said []word, end int) bool {
+	if end == len(said) || !strings.HasPrefix(text[said[end-1].to:], ",") {
+		return false
+	}
+	_, digit := ones[said[end].text]
+	return digit || ohs[said[end].text]
 }
 
 // numberAfter returns the number words that directly follow said[cue].

@@ -38,6 +38,8 @@ func TestNumbersAreWrittenInDigits(t *testing.T) {
 		"port two hundred":                              "port 200",
 		"line two hundred and then stop":                "line 200 and then stop",
 		"version one dot two":                           "version 1.2",
+		"Use port 5,432.":                               "Use port 5432.",
+		"go to line 1,024, please":                      "go to line 1024, please",
 	} {
 		got, changes := v.Correct(heard)
 		if got != want {
@@ -58,7 +60,7 @@ func TestOtherNumbersStay(t *testing.T) {
 		"the code two people wrote", "version one twenty one", "version two weeks ago", "line forty oh", "port, eighty eighty", "ports eighty eighty",
 		"port eighty eighty eighty eighty", "line hundred", "line thousand", "line and", "version point", "port thousand two", "line two hundred hundred",
 		"Port achtzig achtzig", "ポート八十", "line three hundred thousand", "port oh eight", "version oh", "line five point two",
-		"this version three things changed",
+		"this version three things changed", "Why do I get error four, O, four?", "line 7, 200 of them", "version 5,432", "I have 5,432 ideas",
 	} {
 		if got, changes := v.Correct(heard); got != heard || len(changes) > 0 {
 			t.Errorf("%q became %q", heard, got)

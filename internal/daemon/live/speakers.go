@@ -50,8 +50,8 @@ func (s *speakers) forget() {
 var _ daemon.VoiceSwitcher = (*World)(nil)
 
 // SwitchVoice implements daemon.VoiceSwitcher. It knows the speakers of this machine's engines,
-// and none of a service. While the fallback of a late engine speaks, the user would not hear
-// another speaker, so there is none.
+// and none of a service. It switches nothing while the fallback of a late engine
+// speaks, because the user would hear no difference.
 func (w *World) SwitchVoice(by int) (name, spoken string) {
 	set := w.port.Settings()
 	if row, _, _ := voiceWire(set); row.Name != provider.Local || w.voice.late.Load() {
