@@ -120,13 +120,16 @@ func load(path string) error {
 		}
 		return nil
 	}
+	if err := DisableTelemetry(); err != nil {
+		return err
+	}
 	ort.SetSharedLibraryPath(path)
 	// At the default level the runtime logs warnings about the machine.
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
 		return fmt.Errorf("cannot load ONNX Runtime from %s: %s", name, strings.ReplaceAll(err.Error(), path, name))
 	}
 	library.path = path
-	return nil
+	return ort.DisableTelemetry() // of libraries that report to the system instead
 }
 
 // unload frees the library unless a session uses it. The caller holds the lock.
