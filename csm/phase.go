@@ -222,6 +222,10 @@ const (
 	CodeInvariantViolation  Code = "invariantViolation"
 	CodeEngineMissing       Code = "engineMissing"
 	CodeClientGone          Code = "clientGone"
+	CodeAnswerCutLength     Code = "answerCutLength"
+	CodeAnswerCutTurns      Code = "answerCutTurns"
+	CodeAnswerCutFilter     Code = "answerCutFilter"
+	CodeAnswerCutOff        Code = "answerCutOff"
 )
 
 // Codes lists every code in the order above.
@@ -236,6 +240,7 @@ var Codes = []Code{
 	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
 	CodeEngineMissing, CodeClientGone,
 	CodeAgentMissing, CodeAgentEnded, CodeAgentSilent, CodeAgentSignIn,
+	CodeAnswerCutLength, CodeAnswerCutTurns, CodeAnswerCutFilter, CodeAnswerCutOff,
 }
 
 // Fatal says whether trying again cannot help before the user did something

@@ -190,6 +190,7 @@ type TranscriptEntry struct {
 	Correction string    `json:"correction,omitempty"` // names a correction for conversation/undoCorrection
 	Final      bool      `json:"final"`
 	Seq        int64     `json:"seq"`
+	End        AnswerEnd `json:"end,omitempty"`        // of the assistant's half: why it was cut off; absent for others
 	HeardChars *int      `json:"heardChars,omitempty"` // of the assistant's half: how much was heard, in characters
 	Timestamp  Timestamp `json:"timestamp"`
 }

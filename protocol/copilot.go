@@ -18,10 +18,14 @@ var MessageRoles = []MessageRole{MessageUser, MessageAssistant, MessageTool}
 type CopilotMessage struct {
 	Role    MessageRole `json:"role"`
 	Content string      `json:"content"`
-	CallID  string      `json:"callId,omitempty"`
-	Name    string      `json:"name,omitempty"`
-	Input   Any         `json:"input,omitempty"`
-	Status  ToolStatus  `json:"status,omitempty"`
+	// The user's words were recognised from speech, so that some may be misheard.
+	Dictated bool `json:"dictated,omitempty"`
+	// The assistant's answer was cut off before its end.
+	Cut    bool       `json:"cut,omitempty"`
+	CallID string     `json:"callId,omitempty"`
+	Name   string     `json:"name,omitempty"`
+	Input  Any        `json:"input,omitempty"`
+	Status ToolStatus `json:"status,omitempty"`
 }
 
 // ToolSpec offers a tool to the assistant. InputSchema is a JSON Schema.
@@ -70,9 +74,28 @@ const (
 // CopilotStatuses lists every status.
 var CopilotStatuses = []CopilotStatus{StatusCompleted, StatusFailed, StatusCancelled}
 
-// CopilotSendResult ends an attempt, after its last copilot/delta.
+// AnswerEnd is how an answer ended: whole, or cut off for a reason.
+type AnswerEnd string
+
+// The ends. Unknown means that the assistant does not tell.
+const (
+	EndWhole       AnswerEnd = "whole"
+	EndLength      AnswerEnd = "length"      // a limit of its length
+	EndTurnLimit   AnswerEnd = "turnLimit"   // the agent's limit of steps
+	EndFilter      AnswerEnd = "filter"      // a content filter
+	EndStall       AnswerEnd = "stall"       // no more text came
+	EndInterrupted AnswerEnd = "interrupted" // by the user or a failure
+	EndUnknown     AnswerEnd = "unknown"
+)
+
+// AnswerEnds lists every end.
+var AnswerEnds = []AnswerEnd{EndWhole, EndLength, EndTurnLimit, EndFilter, EndStall, EndInterrupted, EndUnknown}
+
+// CopilotSendResult ends an attempt, after its last copilot/delta. End is that of a
+// completed attempt; absent means unknown.
 type CopilotSendResult struct {
 	Status CopilotStatus `json:"status"`
+	End    AnswerEnd     `json:"end,omitempty"`
 	Error  *CopilotError `json:"error,omitempty"` // of a failed attempt
 }
 

@@ -49,6 +49,10 @@ const (
 	CodeAgentSilent         ErrorCode = "agentSilent"
 	CodeAgentSignIn         ErrorCode = "agentSignIn"
 	CodeAnswerGap           ErrorCode = "answerGap"
+	CodeAnswerCutLength     ErrorCode = "answerCutLength"
+	CodeAnswerCutTurns      ErrorCode = "answerCutTurns"
+	CodeAnswerCutFilter     ErrorCode = "answerCutFilter"
+	CodeAnswerCutOff        ErrorCode = "answerCutOff"
 
 	// The session and the connection.
 	CodeAuthentication     ErrorCode = "authentication"
@@ -278,6 +282,22 @@ var Errors = []ErrorSpec{
 		words{"Part of the answer was lost between the editor and the daemon.", "Ein Teil der Antwort ging zwischen Editor und Daemon verloren.", "エディターとデーモンの間で回答の一部が失われました。"},
 		words{"Ask again. If it happens again, report it: the editor must number copilot/delta from 0 without gaps.", "Fragen Sie noch einmal. Melden Sie es, falls es erneut auftritt: Der Editor muss copilot/delta ab 0 lückenlos nummerieren.", "もう一度質問してください。繰り返す場合は報告してください。エディターは copilot/delta に 0 から順に番号を付ける必要があります。"},
 		words{}},
+	{CodeAnswerCutLength, -32073, true,
+		words{"The answer was cut off at the length limit of {agent}.", "Die Antwort wurde an der Längengrenze von {agent} abgeschnitten.", "回答が {agent} の長さの上限で途切れました。"},
+		words{"Ask for the rest, or ask for less at a time.", "Fragen Sie nach dem Rest oder nach weniger auf einmal.", "続きを頼むか、一度に頼む内容を減らしてください。"},
+		words{"The answer was cut off at its length limit. Say continue for the rest.", "Die Antwort wurde abgeschnitten, weil sie zu lang war. Sagen Sie „weiter“ für den Rest.", "回答が長さの上限で途切れました。続きは「続けて」と言ってください。"}},
+	{CodeAnswerCutTurns, -32074, true,
+		words{"{agent} stopped at its limit of steps for one question.", "{agent} hat an der Grenze der Schritte für eine Frage aufgehört.", "{agent} は一つの質問の手順の上限で止まりました。"},
+		words{"Ask {agent} to continue, or ask for less at a time.", "Bitten Sie {agent} weiterzumachen oder fragen Sie nach weniger auf einmal.", "{agent} に続きを頼むか、一度に頼む内容を減らしてください。"},
+		words{"I was cut off at my limit of steps. Say continue to go on.", "Die Grenze der Schritte ist erreicht. Sagen Sie „weiter“ für den Rest.", "手順の上限で止まったため、まだ完了していません。続けるには「続けて」と言ってください。"}},
+	{CodeAnswerCutFilter, -32075, false,
+		words{"A content filter cut off the answer.", "Ein Inhaltsfilter hat die Antwort abgeschnitten.", "コンテンツ フィルターにより回答が途切れました。"},
+		words{"Rephrase your question.", "Fragen Sie anders.", "別の聞き方でお試しください。"},
+		words{"The rest of the answer was cut off by a content filter. Please rephrase your question.", "Ein Inhaltsfilter hat den Rest der Antwort abgeschnitten. Bitte fragen Sie anders.", "コンテンツ フィルターにより回答が途切れました。別の聞き方でお試しください。"}},
+	{CodeAnswerCutOff, -32076, true,
+		words{"The answer of {agent} broke off before its end.", "Die Antwort von {agent} brach vor dem Ende ab.", "{agent} の回答が途中で途切れました。"},
+		words{"Ask for the rest, or try again.", "Fragen Sie nach dem Rest oder versuchen Sie es noch einmal.", "続きを頼むか、もう一度お試しください。"},
+		words{"The answer was cut off before its end. You can try again.", "Die Antwort wurde vor dem Ende abgeschnitten. Sie können es noch einmal versuchen.", "回答が途中で途切れました。もう一度お試しください。"}},
 	{CodeAuthentication, -32026, false,
 		words{"The service rejected the credentials.", "Der Dienst hat die Zugangsdaten nicht angenommen.", "サービスに認証情報が受け付けられませんでした。"},
 		words{"Enter a valid key or sign in again, then start a new conversation.", "Geben Sie einen gültigen Schlüssel ein oder melden Sie sich neu an, und beginnen Sie dann ein neues Gespräch.", "有効なキーを入力するかサインインし直してから、新しい会話を始めてください。"},

@@ -30,16 +30,18 @@ var TurnOutcomes = []TurnOutcome{OutcomeAnswered, OutcomeFailed, OutcomeDropped,
 // TurnParams is the payload of agentvoice.turn. DurationMs and Outcome are absent in
 // turn-started; Confidence is absent if speech recognition reported none.
 type TurnParams struct {
-	Event             TurnEvent   `json:"event"`
-	TurnID            string      `json:"turnId"`
-	Role              Role        `json:"role"` // whose half started or ended
-	DurationMs        *int64      `json:"durationMs,omitempty" jsonschema:"minimum=0"`
-	Confidence        *float64    `json:"confidence,omitempty" jsonschema:"minimum=0,maximum=1"`
-	Outcome           TurnOutcome `json:"outcome,omitempty"`
-	Code              ErrorCode   `json:"code,omitempty"` // why it failed
-	CopilotRequestID  string      `json:"copilotRequestId,omitempty"`
-	InterruptionCount int         `json:"interruptionCount,omitempty"`
-	Timestamp         Timestamp   `json:"timestamp"`
+	Event      TurnEvent   `json:"event"`
+	TurnID     string      `json:"turnId"`
+	Role       Role        `json:"role"` // whose half started or ended
+	DurationMs *int64      `json:"durationMs,omitempty" jsonschema:"minimum=0"`
+	Confidence *float64    `json:"confidence,omitempty" jsonschema:"minimum=0,maximum=1"`
+	Outcome    TurnOutcome `json:"outcome,omitempty"`
+	Code       ErrorCode   `json:"code,omitempty"` // why it failed
+	// End is how the answer ended, if there is one or it was cut off before its first word.
+	End               AnswerEnd `json:"end,omitempty"`
+	CopilotRequestID  string    `json:"copilotRequestId,omitempty"`
+	InterruptionCount int       `json:"interruptionCount,omitempty"`
+	Timestamp         Timestamp `json:"timestamp"`
 }
 
 // Severity of a notification.
@@ -98,7 +100,9 @@ type TranscriptParams struct {
 	Heard  string `json:"heard,omitempty"` // of the user's half: the recognised text, if names in it were corrected
 	// Correction names a correction for conversation/undoCorrection.
 	Correction string `json:"correction,omitempty"`
-	Replaces   int64  `json:"replaces,omitempty"` // seq of the final transcript that it replaces: its correction was undone
+	// End says why an answer was cut off; absent for others.
+	End      AnswerEnd `json:"end,omitempty"`
+	Replaces int64     `json:"replaces,omitempty"` // seq of the final transcript that it replaces: its correction was undone
 }
 
 // CaptionParams is the payload of agentvoice.caption: the segment that is being spoken.

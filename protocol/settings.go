@@ -453,7 +453,7 @@ var SettingsTable = []Setting{
 		Meaning: "How long to wait for the first sign of an answer, retries included.",
 		field:   func(s *Settings) any { return &s.Copilot.Timeout }},
 	{Name: "agentvoice.copilot.stallMs", Default: 15000.0, Min: 500, Max: 120000, Scope: ScopeWindow,
-		Meaning: "How long an answer may stall before it fails.",
+		Meaning: "How long an answer may stall before you are told. After four times as long without more of it, it is given up.",
 		field:   func(s *Settings) any { return &s.Copilot.Stall }},
 	{Name: "agentvoice.copilot.maxRetries", Default: 2.0, Min: 0, Max: 5, Scope: ScopeWindow,
 		Meaning: "How often a failed request is retried within the timeout.",

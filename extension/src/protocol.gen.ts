@@ -426,6 +426,10 @@ export const ERROR_CODES = [
   'toolUnanswered',
   'copilotCancelled',
   'answerGap',
+  'answerCutLength',
+  'answerCutTurns',
+  'answerCutFilter',
+  'answerCutOff',
   'authentication',
   'credentialsMissing',
   'sessionFailed',
@@ -625,7 +629,7 @@ export interface Configuration {
   'agentvoice.interruption.confirmMs'?: number | null;
   /** How long to wait for the first sign of an answer, retries included. */
   'agentvoice.copilot.timeoutMs'?: number | null;
-  /** How long an answer may stall before it fails. */
+  /** How long an answer may stall before you are told. After four times as long without more of it, it is given up. */
   'agentvoice.copilot.stallMs'?: number | null;
   /** How often a failed request is retried within the timeout. */
   'agentvoice.copilot.maxRetries'?: number | null;
@@ -684,6 +688,10 @@ export interface CopilotError {
 export interface CopilotMessage {
   role: MessageRole;
   content: string;
+  /** The user's words were recognised from speech, so that some may be misheard. */
+  dictated?: boolean;
+  /** The assistant's answer was cut off before its end. */
+  cut?: boolean;
   callId?: string;
   name?: string;
   input?: unknown;
@@ -707,6 +715,7 @@ export interface CopilotSendParams {
 /** CopilotSendResult ends an attempt, after its last copilot/delta. */
 export interface CopilotSendResult {
   status: CopilotStatus;
+  end?: string;
   /** of a failed attempt */
   error?: CopilotError;
 }
@@ -1272,6 +1281,8 @@ export interface TranscriptEntry {
   correction?: string;
   final: boolean;
   seq: number;
+  /** of the assistant's half: why it was cut off; absent for others */
+  end?: string;
   /** of the assistant's half: how much was heard, in characters */
   heardChars?: number;
   timestamp: string;
@@ -1290,6 +1301,8 @@ export interface TranscriptParams {
   heard?: string;
   /** Correction names a correction for conversation/undoCorrection. */
   correction?: string;
+  /** End says why an answer was cut off; absent for others. */
+  end?: string;
   /** seq of the final transcript that it replaces: its correction was undone */
   replaces?: number;
 }
@@ -1329,6 +1342,8 @@ export interface TurnParams {
   outcome?: TurnOutcome;
   /** why it failed */
   code?: ErrorCode;
+  /** End is how the answer ended, if there is one or it was cut off before its first word. */
+  end?: string;
   copilotRequestId?: string;
   interruptionCount?: number;
   timestamp: string;
@@ -1559,6 +1574,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   toolUnanswered: { code: -32049, retryable: true },
   copilotCancelled: { code: -32025, retryable: true },
   answerGap: { code: -32052, retryable: true },
+  answerCutLength: { code: -32073, retryable: true },
+  answerCutTurns: { code: -32074, retryable: true },
+  answerCutFilter: { code: -32075, retryable: false },
+  answerCutOff: { code: -32076, retryable: true },
   authentication: { code: -32026, retryable: false },
   credentialsMissing: { code: -32027, retryable: false },
   sessionFailed: { code: -32028, retryable: true },
