@@ -23,8 +23,13 @@ const (
 type Message struct {
 	Role    Role
 	Content string
-	Call    *ToolCall
-	Status  CallStatus // how Call ended
+	// Dictated says that the words of a user's message were recognised from speech, so
+	// that names and words may be wrong.
+	Dictated bool
+	// Cut says that an assistant's message ended before its end.
+	Cut    bool
+	Call   *ToolCall
+	Status CallStatus // how Call ended
 }
 
 // CallStatus is how a tool call ended.
@@ -32,6 +37,7 @@ type CallStatus string
 
 // The statuses of a call.
 const (
+	CallRunning   CallStatus = "running"
 	CallCompleted CallStatus = "completed"
 	CallFailed    CallStatus = "failed"
 	CallRejected  CallStatus = "rejected"  // by the user
@@ -59,9 +65,16 @@ type Request struct {
 	Wants func(ToolCall)
 	// Used receives the usage reported by the service; nil if not counted.
 	Used func(Usage)
+	// EndUnknown is called before Send returns nil if the assistant does not say whether
+	// its answer is whole; nil where nobody announces it.
+	EndUnknown func()
 	// Unasked is called when the agent may from now on change things without asking the
 	// user, unless the user chose that; nil where nobody announces it.
 	Unasked func()
+	// Called receives the tool calls that the agent makes by itself, and their changes. It
+	// does not block, and may be called on any goroutine and after Send; nil where nobody
+	// lists them.
+	Called func(OwnCall)
 	// Doing receives what the agent does by itself while it answers. It does not block, and
 	// may be called on any goroutine and after Send; nil where nobody announces it.
 	Doing func(Activity)
@@ -77,6 +90,15 @@ type Activity struct {
 	Done, All int
 }
 
+// OwnCall is a tool call that an agent makes by itself. A later report with the same ID
+// replaces an earlier one.
+type OwnCall struct {
+	ID     string // unique within the adapter's life
+	Name   string // for display
+	Status CallStatus
+	Asked  bool // the user was asked about it, so that it is also known as a ToolCall
+}
+
 // ActivityKind is the kind of an Activity.
 type ActivityKind string
 
@@ -88,6 +110,8 @@ const (
 	Editing   ActivityKind = "edit"
 	Running   ActivityKind = "run"
 	Fetching  ActivityKind = "fetch"
+	Calling   ActivityKind = "call"  // a tool whose purpose is unknown
+	Awaiting  ActivityKind = "await" // the rest of an answer that has stopped
 )
 
 // Usage is the token usage that a service reports for an answer. Input includes cached
@@ -142,7 +166,8 @@ type Adapter interface {
 	// Send makes one attempt. It calls emit with each piece of the answer's text, in
 	// order and on one goroutine. It returns nil when the answer is complete, the error
 	// of ctx when ctx is done, or an *Error when the attempt failed. It does not call
-	// emit after it returned.
+	// emit after it returned. Reasoning is not text of the answer. An *Error with one of the
+	// Cut codes says that the answer is not whole, and why.
 	Send(ctx context.Context, r Request, emit func(text string)) error
 }
 
@@ -253,6 +278,31 @@ type Error struct {
 	// After is the delay before the next attempt that the service requested
 	// (Retry-After), 0 for none.
 	After time.Duration
+}
+
+// The codes of an answer that is not whole, with the text that came or without any.
+const (
+	CutByLength = "answerCutLength" // the model's length limit
+	CutByTurns  = "answerCutTurns"  // the agent's limit of steps
+	CutByFilter = "answerCutFilter" // a content filter, after text
+	CutOff      = "answerCutOff"    // a failure, after text
+)
+
+// Notes follow a message in the prompt of an assistant that has no field for them.
+const (
+	DictatedNote = "[The words above were dictated. Speech recognition wrote them, so some may be misheard.]"
+	CutNote      = "[This answer was cut off before its end.]"
+)
+
+// Noted returns the content of the message with its notes.
+func (m Message) Noted() string {
+	switch {
+	case m.Dictated:
+		return m.Content + "\n\n" + DictatedNote
+	case m.Cut:
+		return m.Content + "\n\n" + CutNote
+	}
+	return m.Content
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }

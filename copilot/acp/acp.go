@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/reasoning"
 )
 
 // Time limits.
@@ -20,6 +22,8 @@ const (
 	toolSilence  = 10 * time.Minute       // between two messages while the agent runs a tool
 	cancelLimit  = 3 * time.Second        // from cancelling a prompt to its end
 	heartbeat    = 5 * time.Second        // between two empty pieces that report progress
+	tailQuiet    = 200 * time.Millisecond // after the end of a prompt, how long no text has come for the answer to be over
+	tailLimit    = time.Second            // from the end of a prompt to the end of its answer
 	gather       = 100 * time.Millisecond // how long a round waits for further permission requests
 	overlap      = time.Second            // from another permission request to the end of a call that it blocks
 )
@@ -58,6 +62,7 @@ type Adapter struct {
 	opts    Options
 	name    string
 	sending chan struct{} // semaphore: held by Send until it returns
+	models  reasoning.Source
 
 	mu      sync.Mutex
 	agent   *agent // the running agent, or nil
@@ -228,7 +233,7 @@ func (a *Adapter) begin(ctx context.Context, r copilot.Request) (*prompt, error)
 	}
 	a.mu.Lock()
 	text := a.question(r, g.fresh)
-	p := newPrompt(g, r)
+	p := newPrompt(g, r, a.models.New(cmp.Or(g.offer.model, r.Model)))
 	a.prompt, a.said, g.fresh = p, "", false
 	if a.mustWarn(g) {
 		p.queue = append(p.queue, piece{unasked: true})
@@ -292,9 +297,13 @@ func (a *Adapter) cancel(p *prompt) {
 	}
 	p.cancelled = true
 	p.queue = nil
-	asks := p.takeAsks()
+	close(p.dropped)
+	asks, ended := p.takeAsks(), p.ended
 	a.mu.Unlock()
 	p.stir()
+	if ended { // the agent waits for the next prompt
+		return
+	}
 	go func() {
 		p.agent.cancelPrompt()
 		for _, k := range asks {
@@ -318,14 +327,14 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 	said := r.Messages
 	var words string
 	if n := len(said); n > 0 && said[n-1].Role == copilot.RoleUser {
-		words, said = said[n-1].Content, said[:n-1]
+		words, said = said[n-1].Noted(), said[:n-1]
 	}
 	var b strings.Builder
 	if fresh {
 		if len(said) > 0 {
 			b.WriteString("[What was said before, as far as the user heard it]\n")
 			for _, m := range said {
-				fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Content)
+				fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Noted())
 			}
 			b.WriteString("[End of what was said before]\n\n")
 		}

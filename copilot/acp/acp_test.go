@@ -27,6 +27,8 @@ type talker struct {
 	model string // model of the requests
 
 	did      []copilot.Activity
+	own      []copilot.OwnCall
+	unknown  int // answers whose end is unknown
 	warnings int // notices that the agent may act without asking
 	past     []copilot.Message
 }
@@ -60,7 +62,7 @@ func (k *talker) ask(ctx context.Context, words string) error {
 func (k *talker) id() string { return fmt.Sprintf("req-%d", k.n) }
 
 func (k *talker) round(ctx context.Context, round int, messages ...copilot.Message) error {
-	return k.a.Send(ctx, copilot.Request{ID: k.id(), Round: round, Attempt: 1, Messages: messages, Model: k.model, Unasked: func() { k.warnings++ }, Doing: k.does, Wants: func(c copilot.ToolCall) {
+	return k.a.Send(ctx, copilot.Request{ID: k.id(), Round: round, Attempt: 1, Messages: messages, Model: k.model, Unasked: func() { k.warnings++ }, Doing: k.does, Called: k.called, EndUnknown: func() { k.unknown++ }, Wants: func(c copilot.ToolCall) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.calls = append(k.calls, c)
@@ -78,6 +80,12 @@ func (k *talker) does(a copilot.Activity) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.did = append(k.did, a)
+}
+
+func (k *talker) called(c copilot.OwnCall) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.own = append(k.own, c)
 }
 
 func (k *talker) want(err error, text string) {

@@ -1,9 +1,11 @@
 package acp
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
@@ -12,6 +14,7 @@ import (
 
 var activityKinds = map[acpsdk.ToolKind]copilot.ActivityKind{
 	acpsdk.ToolKindRead: copilot.Reading, acpsdk.ToolKindSearch: copilot.Searching, acpsdk.ToolKindFetch: copilot.Fetching, acpsdk.ToolKindExecute: copilot.Running,
+	acpsdk.ToolKindOther: copilot.Calling, acpsdk.ToolKindThink: copilot.Calling, "": copilot.Calling,
 	acpsdk.ToolKindEdit: copilot.Editing, acpsdk.ToolKindDelete: copilot.Editing, acpsdk.ToolKindMove: copilot.Editing,
 }
 
@@ -35,6 +38,44 @@ func (p *prompt) activity(u acpsdk.SessionUpdate, t *tool) (a copilot.Activity, 
 		a.Done, a.All = testsIn(t.output)
 	}
 	return a, a.Kind != ""
+}
+
+// changed reports whether a call has begun or ended since its last report.
+func (t *tool) changed() bool { return t.status != t.told && (t.runs() || t.ended()) }
+
+// ownCall returns a report of a call.
+func (p *prompt) ownCall(t *tool) copilot.OwnCall {
+	t.told = t.status
+	c := copilot.OwnCall{ID: p.first + "#" + strconv.Itoa(t.number), Name: cmp.Or(t.title, string(t.kind)), Status: copilot.CallRunning, Asked: t.asked}
+	switch t.status {
+	case acpsdk.ToolCallStatusCompleted:
+		c.Status = copilot.CallCompleted
+	case acpsdk.ToolCallStatusFailed:
+		c.Status = copilot.CallFailed
+	}
+	return c
+}
+
+// unfinished returns reports of the calls that run when the prompt has ended.
+func (p *prompt) unfinished() (calls []copilot.OwnCall) {
+	for _, t := range p.tools {
+		if t.runs() {
+			c := p.ownCall(t)
+			c.Status = copilot.CallCancelled
+			calls = append(calls, c)
+		}
+	}
+	slices.SortFunc(calls, func(a, b copilot.OwnCall) int { return strings.Compare(a.ID, b.ID) })
+	return calls
+}
+
+// report passes calls on. The caller does not hold Adapter.mu.
+func (p *prompt) report(calls ...copilot.OwnCall) {
+	for _, c := range calls {
+		if p.called != nil {
+			p.called(c)
+		}
+	}
 }
 
 // testCount matches how test runners report progress: "40/120 tests", "40 of 120 tests",

@@ -21,6 +21,7 @@ func TestActivitiesOfTheAgent(t *testing.T) {
 			f.update(`{"sessionUpdate":"tool_call","toolCallId":"t","title":"make test","kind":"execute","status":"in_progress"}`)
 			f.tool("t", "in_progress", "ok 20/120 tests\nok 40/120 tests\n")
 			f.update(`{"sessionUpdate":"tool_call","toolCallId":"th","title":"Think","kind":"think","status":"in_progress"}`)
+			f.update(`{"sessionUpdate":"tool_call","toolCallId":"o","title":"A tool","status":"in_progress"}`)
 			f.say("Done.")
 			return "end_turn"
 		}))
@@ -30,6 +31,7 @@ func TestActivitiesOfTheAgent(t *testing.T) {
 			{Kind: copilot.Planning, Done: 1, All: 2},
 			{ID: "1", Kind: copilot.Reading, Files: both}, {ID: "1", Kind: copilot.Reading, Files: both}, {ID: "2", Kind: copilot.Reading, Files: both[:1]},
 			{ID: "4", Kind: copilot.Running}, {ID: "4", Kind: copilot.Running, Done: 40, All: 120},
+			{ID: "5", Kind: copilot.Calling}, {ID: "6", Kind: copilot.Calling},
 		}
 		if !reflect.DeepEqual(k.did, want) {
 			t.Errorf("reported\n%+v\nwant\n%+v", k.did, want)

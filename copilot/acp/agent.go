@@ -12,6 +12,8 @@ import (
 
 	acpsdk "github.com/coder/acp-go-sdk"
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
 // agent is a running process with one session. Fields that change after launch are
@@ -133,10 +135,17 @@ func (g *agent) ask(a *Adapter, p *prompt, text string) {
 			SessionId: g.session, Prompt: []acpsdk.ContentBlock{acpsdk.TextBlock(text)},
 		}, &res)
 		a.mu.Lock()
-		p.stop, p.err = res.StopReason, err
-		asks := p.takeAsks()
+		p.stop, p.err, p.ended = res.StopReason, err, true
+		a.mu.Unlock()
+		if err == nil {
+			a.awaitTail(p)
+		}
+		a.mu.Lock()
+		p.write(p.filter.End(err == nil && p.stop == acpsdk.StopReasonEndTurn))
+		asks, calls := p.takeAsks(), p.unfinished()
 		a.mu.Unlock()
 		close(p.over)
+		p.report(calls...)
 		for _, k := range asks { // the agent no longer waits for them
 			k.dismiss()
 		}
@@ -206,14 +215,14 @@ func (h handler) open(session acpsdk.SessionId) *prompt {
 }
 
 func (h handler) update(n acpsdk.SessionNotification) {
-	if announce := h.updated(n); announce != nil {
+	for _, announce := range h.updated(n) {
 		announce()
 	}
 }
 
-// updated handles an update. It returns what announces the activity that it reports, to
-// be called without Adapter.mu, or nil.
-func (h handler) updated(n acpsdk.SessionNotification) (announce func()) {
+// updated handles an update. It returns what announces the activity and the call that it
+// reports, to be called without Adapter.mu.
+func (h handler) updated(n acpsdk.SessionNotification) (announce []func()) {
 	a := h.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -234,6 +243,8 @@ func (h handler) updated(n acpsdk.SessionNotification) (announce func()) {
 		if c := u.AgentMessageChunk.Content; c.Text != nil {
 			p.text(c.Text.Text)
 		}
+	case u.AgentThoughtChunk != nil:
+		p.write(p.filter.Separate())
 	case u.ToolCall != nil:
 		c := u.ToolCall
 		p.forgetEnded(c.ToolCallId)
@@ -244,9 +255,13 @@ func (h handler) updated(n acpsdk.SessionNotification) (announce func()) {
 	}
 	p.stir()
 	if doing, known := p.activity(n.Update, t); known && p.doing != nil {
-		return func() { p.doing(doing) }
+		announce = append(announce, func() { p.doing(doing) })
 	}
-	return nil
+	if t != nil && t.changed() {
+		call := p.ownCall(t)
+		announce = append(announce, func() { p.report(call) })
+	}
+	return announce
 }
 
 func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
@@ -279,6 +294,12 @@ func (h handler) ask(session acpsdk.SessionId, k *ask, fill func(*prompt, *ask))
 	fill(p, k)
 	p.asks[k.call.ID] = k
 	p.queue = append(p.queue, piece{ask: k})
+	var calls []copilot.OwnCall
+	if k.state != nil {
+		k.state.asked = true
+		calls = append(calls, p.ownCall(k.state))
+	}
 	a.mu.Unlock()
 	p.stir()
+	p.report(calls...)
 }

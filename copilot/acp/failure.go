@@ -17,6 +17,8 @@ const (
 	codeFailed  = "copilotFailed"
 	codeBlocked = "copilotBlocked"
 	codeEmpty   = "copilotEmpty"
+
+	codeCancelled = "copilotCancelled"
 )
 
 // authRequired is the protocol's error code for an agent without a signed-in user.

@@ -32,6 +32,7 @@ type fakeAgent struct {
 	calls     []string               // methods, in order
 	chosen    []string               // what was set or loaded, in order
 	text      string                 // last prompt
+	prompt    json.RawMessage        // id of the last prompt
 	gone      chan struct{}
 	left      bool // the client disconnected
 }
@@ -82,6 +83,14 @@ func quoted(s string) string {
 
 func (f *fakeAgent) say(text string) {
 	f.update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":` + quoted(text) + `}}`)
+}
+
+// fail answers the current prompt with an error.
+func (f *fakeAgent) fail(message string) {
+	f.mu.Lock()
+	id := string(f.prompt)
+	f.mu.Unlock()
+	f.send(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32603,"message":` + quoted(message) + `}}`)
 }
 
 func (f *fakeAgent) tool(id, status, output string) {
@@ -267,7 +276,7 @@ func (f *fakeAgent) take(m fakeMessage) {
 	case "session/prompt":
 		f.mu.Lock()
 		f.cancelled = make(chan struct{})
-		f.text = m.Params.Prompt[0].Text
+		f.text, f.prompt = m.Params.Prompt[0].Text, m.ID
 		f.mu.Unlock()
 		go func() {
 			if stop := f.answer(f, m.Params.Prompt[0].Text); stop != "" {

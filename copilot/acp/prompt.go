@@ -2,24 +2,33 @@ package acp
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/reasoning"
 )
 
 // prompt is one session/prompt of the agent. Adapter.mu guards its fields except the
-// first four, which do not change.
+// first block, which does not change.
 type prompt struct {
-	agent *agent
-	wake  chan struct{} // capacity 1: signals a change
-	over  chan struct{} // closed when the prompt ends
-	doing func(copilot.Activity)
+	agent   *agent
+	wake    chan struct{} // capacity 1: signals a change
+	over    chan struct{} // closed when the answer is over, shortly after the prompt
+	dropped chan struct{} // closed when cancelled is set
+	first   string        // the first request that it answers
+	doing   func(copilot.Activity)
+	called  func(copilot.OwnCall)
 
+	filter    *reasoning.Filter
 	request   string // the request that it answers: the latest one, after the user answered a question
 	queue     []piece
-	bytes     int // of text so far
+	bytes     int  // of text so far
+	tooLong   bool // text was dropped
+	wrote     bool // text was emitted
+	ended     bool // the agent has ended the prompt; more text may follow
 	asks      map[string]*ask
 	tools     map[acpsdk.ToolCallId]*tool
 	alive     time.Time // time of the last message; zero before the first
@@ -28,6 +37,7 @@ type prompt struct {
 	stop      acpsdk.StopReason
 	err       error // the error that ended it
 	spoke     bool  // text or a call was emitted
+	asked     bool  // a call was emitted
 }
 
 // piece is text of an answer, a permission request, or the notice that the agent may act
@@ -44,6 +54,8 @@ type tool struct {
 	title  string
 	kind   acpsdk.ToolKind
 	status acpsdk.ToolCallStatus
+	asked  bool                  // the user was asked about it
+	told   acpsdk.ToolCallStatus // status in the last report
 	input  any
 	files  []string
 	output string
@@ -55,9 +67,10 @@ func (t *tool) ended() bool {
 
 func (t *tool) runs() bool { return t.status == acpsdk.ToolCallStatusInProgress }
 
-func newPrompt(g *agent, r copilot.Request) *prompt {
+func newPrompt(g *agent, r copilot.Request, filter *reasoning.Filter) *prompt {
 	return &prompt{
-		agent: g, request: r.ID, doing: r.Doing, wake: make(chan struct{}, 1), over: make(chan struct{}),
+		agent: g, first: r.ID, request: r.ID, doing: r.Doing, called: r.Called, filter: filter,
+		wake: make(chan struct{}, 1), over: make(chan struct{}), dropped: make(chan struct{}),
 		asks: map[string]*ask{}, tools: map[acpsdk.ToolCallId]*tool{},
 	}
 }
@@ -151,7 +164,7 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 		wait := heartbeat
 		switch {
 		case over:
-			return a.outcome(p)
+			return a.outcome(p, r)
 		case !asked.IsZero():
 			if wait = gather - time.Since(asked); wait <= 0 {
 				return nil
@@ -195,7 +208,7 @@ func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string))
 	if e.ask == nil {
 		emit(e.text)
 		a.mu.Lock()
-		p.spoke = true
+		p.spoke, p.wrote = true, true
 		a.said += e.text
 		a.mu.Unlock()
 		return false
@@ -203,7 +216,7 @@ func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string))
 	a.mu.Lock()
 	wanted := p.asks[e.ask.call.ID] == e.ask
 	if wanted && r.Wants != nil {
-		e.ask.given, p.spoke = true, true
+		e.ask.given, p.spoke, p.asked = true, true, true
 	} else {
 		delete(p.asks, e.ask.call.ID)
 	}
@@ -228,18 +241,76 @@ func (a *Adapter) putBack(p *prompt, queue []piece) {
 }
 
 // outcome returns the error of the round, given how the prompt ended.
-func (a *Adapter) outcome(p *prompt) error {
+func (a *Adapter) outcome(p *prompt, r copilot.Request) error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	err := p.outcome()
+	unknown := err == nil && p.stop != acpsdk.StopReasonEndTurn
+	a.mu.Unlock()
+	if unknown && r.EndUnknown != nil {
+		r.EndUnknown()
+	}
+	return err
+}
+
+// outcome is the error of the answer, or nil. The caller holds Adapter.mu.
+func (p *prompt) outcome() error {
 	switch {
 	case p.err != nil:
-		return failure(p.err)
-	case p.stop == acpsdk.StopReasonRefusal:
+		err := failure(p.err)
+		if e := (*copilot.Error)(nil); p.wrote && errors.As(err, &e) && e.Code == codeFailed {
+			return &copilot.Error{Code: copilot.CutOff, Message: "the agent reported an error before the end of its answer"}
+		}
+		return err
+	case p.tooLong:
+		return &copilot.Error{Code: copilot.CutByLength, Message: "the agent's answer is too long"}
+	}
+	switch p.stop {
+	case acpsdk.StopReasonMaxTokens:
+		return &copilot.Error{Code: copilot.CutByLength, Message: "the answer reached the length limit of the model"}
+	case acpsdk.StopReasonMaxTurnRequests:
+		return &copilot.Error{Code: copilot.CutByTurns, Message: "the agent reached its limit of steps"}
+	case acpsdk.StopReasonRefusal:
+		if p.wrote {
+			return &copilot.Error{Code: copilot.CutByFilter, Message: "the agent declined to finish the answer"}
+		}
 		return &copilot.Error{Code: codeBlocked, Message: "the agent declined to answer"}
-	case !p.spoke:
+	case acpsdk.StopReasonCancelled: // also the answer to a rejected call
+		switch {
+		case p.asked:
+		case p.wrote:
+			return &copilot.Error{Code: copilot.CutOff, Message: "the agent cancelled its answer"}
+		default:
+			return &copilot.Error{Code: codeCancelled, Message: "the agent cancelled the request"}
+		}
+	}
+	if !p.spoke {
 		return &copilot.Error{Code: codeEmpty, Message: "the agent gave an empty answer"}
 	}
 	return nil
+}
+
+// awaitTail waits until no more text comes after the end of a prompt: some agents send the
+// last piece of an answer after the response.
+func (a *Adapter) awaitTail(p *prompt) {
+	began := time.Now()
+	for last := began; ; {
+		wait := min(tailQuiet-time.Since(last), tailLimit-time.Since(began))
+		if wait <= 0 {
+			return
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-p.dropped:
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		a.mu.Lock()
+		if p.alive.After(last) {
+			last = p.alive
+		}
+		a.mu.Unlock()
+	}
 }
 
 // CallTool implements copilot.Caller: it grants the pending permission request and
@@ -308,12 +379,20 @@ func (a *Adapter) awaitTool(ctx, wanted context.Context, p *prompt, k *ask) (str
 
 func (p *prompt) signOfLife() { p.alive = time.Now() }
 
-// text adds a piece of the answer. It drops text after a cancel and beyond maxAnswer.
+// text adds a piece of the agent's text. It drops text after a cancel and beyond maxAnswer.
 func (p *prompt) text(text string) {
-	if p.cancelled || text == "" || p.bytes+len(text) > maxAnswer {
+	if p.tooLong = p.tooLong || p.bytes+len(text) > maxAnswer; p.tooLong {
 		return
 	}
 	p.bytes += len(text)
+	p.write(p.filter.Push(text))
+}
+
+// write queues a piece of the answer.
+func (p *prompt) write(text string) {
+	if p.cancelled || text == "" {
+		return
+	}
 	if n := len(p.queue); n > 0 && p.queue[n-1].text != "" {
 		p.queue[n-1].text += text
 		return

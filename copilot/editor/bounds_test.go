@@ -40,7 +40,7 @@ func TestDeltasAfterAGapAreDropped(t *testing.T) {
 		r, text := request, ""
 		r.Wants = func(copilot.ToolCall) { t.Error("a call came") }
 		err := c.adapter.Send(t.Context(), r, func(s string) { text += s })
-		wantError(t, err, "copilotFailed", false)
+		wantError(t, err, "answerCutOff", false)
 		if s := c.adapter.Stats(); text != "a" || s.Gaps != 1 || s.Accepted != 1 || s.Strangers != 1 || s.ToolCallsDropped != 1 {
 			t.Fatalf("got %q, stats %+v", text, s)
 		}
@@ -63,7 +63,7 @@ func TestGapTogetherWithResult(t *testing.T) {
 				close(taking)
 				synctest.Wait() // the call has returned
 			})
-			wantError(t, err, "copilotFailed", false)
+			wantError(t, err, "answerCutOff", false)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestTooLong(t *testing.T) {
 		return `{"status":"completed"}`, nil
 	})
 	bytes := 0
-	wantError(t, c.adapter.Send(t.Context(), request, func(text string) { bytes += len(text) }), "copilotFailed", false)
+	wantError(t, c.adapter.Send(t.Context(), request, func(text string) { bytes += len(text) }), "answerCutLength", false)
 	if bytes > 4<<20 {
 		t.Errorf("%d bytes came through", bytes)
 	}

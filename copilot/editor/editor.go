@@ -18,7 +18,8 @@
 //
 // # Invariants
 //
-//   - The emitted text is a prefix of what the client sent, in the order of seq. A
+//   - The emitted text is a prefix of what the client sent, without reasoning, in the order
+//     of seq. A
 //     repeated delta, or one of an unknown answer, is dropped and counted. A gap fails
 //     the attempt, since an incomplete answer must not be spoken.
 //   - Send returns after its Call has returned: no goroutine outlives it.
@@ -32,6 +33,7 @@ import (
 	"sync"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/reasoning"
 )
 
 const (
@@ -68,6 +70,7 @@ type Stats struct {
 // Adapter implements copilot.Adapter over a Caller. It is safe for concurrent use.
 type Adapter struct {
 	caller Caller
+	models reasoning.Source
 
 	mu    sync.Mutex
 	live  map[string]*answer // by request id
@@ -116,12 +119,14 @@ type sendParams struct {
 }
 
 type message struct {
-	Role    copilot.Role       `json:"role"`
-	Content string             `json:"content"`
-	CallID  string             `json:"callId,omitempty"`
-	Name    string             `json:"name,omitempty"`
-	Input   json.RawMessage    `json:"input,omitempty"`
-	Status  copilot.CallStatus `json:"status,omitempty"`
+	Role     copilot.Role       `json:"role"`
+	Content  string             `json:"content"`
+	Dictated bool               `json:"dictated,omitempty"`
+	Cut      bool               `json:"cut,omitempty"`
+	CallID   string             `json:"callId,omitempty"`
+	Name     string             `json:"name,omitempty"`
+	Input    json.RawMessage    `json:"input,omitempty"`
+	Status   copilot.CallStatus `json:"status,omitempty"`
 }
 
 type tool struct {
@@ -136,7 +141,7 @@ type tool struct {
 func paramsOf(r copilot.Request) sendParams {
 	p := sendParams{RequestID: r.ID, TurnID: r.TurnID, Round: r.Round, Attempt: r.Attempt, Messages: []message{}, Model: r.Model}
 	for _, m := range r.Messages {
-		on := message{Role: m.Role, Content: m.Content}
+		on := message{Role: m.Role, Content: m.Content, Dictated: m.Dictated, Cut: m.Cut}
 		if m.Call != nil {
 			on.CallID, on.Name, on.Input, on.Status = m.Call.ID, m.Call.Name, m.Call.Input, m.Status
 		}
@@ -150,6 +155,7 @@ func paramsOf(r copilot.Request) sendParams {
 
 type sendResult struct {
 	Status string     `json:"status"`
+	End    string     `json:"end"`
 	Error  *sendError `json:"error"`
 }
 
@@ -195,7 +201,7 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 		ans.broken = failed("part of the editor's answer was lost in transit")
 		err = &Gap{RequestID: d.RequestID, Expected: ans.next, Received: *d.Seq}
 	case ans.bytes+len(d.Text) > maxAnswer:
-		ans.broken = failed("the editor's answer is too long")
+		ans.broken = &copilot.Error{Code: copilot.CutByLength, Message: "the editor's answer is too long"}
 	default:
 		a.stats.Accepted++
 		ans.next++
@@ -244,14 +250,18 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	ended := make(chan error, 1)
 	go func() { ended <- a.caller.Call(callCtx, methodSend, paramsOf(r), &result) }()
 
-	spoke := false
+	spoke, filter := false, a.models.New(r.Model)
+	say := func(text string) {
+		emit(text)
+		spoke = spoke || text != ""
+	}
 	take := func(p piece) {
 		if p.call != nil {
 			r.Wants(*p.call)
+			spoke = true
 		} else {
-			emit(p.text)
+			say(filter.Push(p.text))
 		}
-		spoke = spoke || p.call != nil || p.text != ""
 	}
 	for {
 		select {
@@ -260,6 +270,12 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 			broken := a.drain(ctx, ans, take)
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if rest := filter.End(err == nil && broken == nil && result.whole()); rest != "" {
+				say(rest)
+			}
+			if result.unknown() && r.EndUnknown != nil {
+				r.EndUnknown()
 			}
 			return outcome(result, err, broken, spoke)
 		case <-ans.wake:
@@ -318,6 +334,8 @@ func outcome(result sendResult, callErr error, broken *copilot.Error, spoke bool
 		return final(broken, spoke)
 	case callErr != nil:
 		return final(callFailure(callErr), spoke)
+	case result.Status == "completed" && result.cut(spoke) != nil:
+		return result.cut(spoke)
 	case result.Status == "completed" && !spoke:
 		return &copilot.Error{Code: codeEmpty, Message: "the editor's assistant gave an empty answer", Retryable: true}
 	case result.Status == "completed":

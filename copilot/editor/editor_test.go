@@ -211,7 +211,7 @@ func TestGapFailsTheAttempt(t *testing.T) {
 	if text != "a" {
 		t.Errorf("got %q", text)
 	}
-	wantError(t, err, "copilotFailed", false)
+	wantError(t, err, "answerCutOff", false)
 	bounded(t, w.cancelled)
 	if s := w.adapter.Stats(); s.Gaps != 1 || s.Accepted != 1 {
 		t.Errorf("stats %+v", s)
@@ -291,8 +291,20 @@ func TestFailures(t *testing.T) {
 		{"unknown status", nil, status("CANARY", nil), nil, "copilotFailed", false},
 		{"method not found", nil, nil, rpc(-32601), "copilotNotInstalled", false},
 		{"request cancelled", nil, nil, rpc(-32800), "copilotCancelled", false},
+		{"Blocked after words", []string{"half"}, report("Blocked", true), nil, "answerCutFilter", false},
+		{"length, as a failure", []string{"half"}, report("answerCutLength", true), nil, "answerCutLength", false},
+		{"steps, as a failure", nil, report("answerCutTurns", true), nil, "answerCutTurns", false},
+		{"length", []string{"half"}, ended("length"), nil, "answerCutLength", false},
+		{"length without words", nil, ended("length"), nil, "answerCutLength", false},
+		{"steps", []string{"half"}, ended("turnLimit"), nil, "answerCutTurns", false},
+		{"filter", []string{"half"}, ended("filter"), nil, "answerCutFilter", false},
+		{"filter without words", nil, ended("filter"), nil, "copilotBlocked", false},
+		{"stall", []string{"half"}, ended("stall"), nil, "copilotStalled", false},
+		{"interrupted", []string{"half"}, ended("interrupted"), nil, "answerCutOff", false},
+		{"interrupted without words", nil, ended("interrupted"), nil, "copilotFailed", false},
+		{"only reasoning", []string{"<think>CANARY</think>"}, completed, nil, "copilotEmpty", true},
 		{"internal error", nil, nil, rpc(-32603), "copilotFailed", true},
-		{"internal error after words", []string{"half"}, nil, rpc(-32603), "copilotFailed", false},
+		{"internal error after words", []string{"half"}, nil, rpc(-32603), "answerCutOff", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,10 +28,18 @@ const (
 // codeRequestCancelled is the error code of a cancelled request (LSP 3.17).
 const codeRequestCancelled = -32800
 
-// final forbids a retry after words were emitted, since they would be spoken twice.
+// final is the error of an answer that is not whole. After words were emitted it forbids a
+// retry, since they would be spoken twice.
 func final(e *copilot.Error, spoke bool) *copilot.Error {
-	if spoke {
-		e.Retryable = false
+	if !spoke {
+		return e
+	}
+	e.Retryable = false
+	switch e.Code {
+	case codeFailed:
+		e.Code = copilot.CutOff
+	case codeBlocked:
+		e.Code = copilot.CutByFilter
 	}
 	return e
 }
@@ -96,11 +104,13 @@ var failures = map[string]failure{
 	"NoPermissions": noConsent, codeNoConsent: noConsent,
 	"Blocked": blocked, codeBlocked: blocked,
 	"NotFound": notInstalled, codeNotInstalled: notInstalled,
-	codeTimeout:        {codeTimeout, "the assistant took too long", false},
-	codeStalled:        {codeStalled, "the assistant stopped before the end of its answer", false},
-	codeFailed:         {codeFailed, "the assistant failed to answer", false},
-	codeQuota:          {codeQuota, "the assistant's quota is used up", false},
-	codeUnavailable:    {codeUnavailable, "the assistant is currently unavailable", false},
-	codeEmpty:          {codeEmpty, "the assistant gave an empty answer", false},
-	codeAuthentication: {codeAuthentication, "the editor is not signed in to the assistant; sign in and try again", true},
+	copilot.CutByLength: {copilot.CutByLength, "the answer reached the length limit of the model", true},
+	copilot.CutByTurns:  {copilot.CutByTurns, "the assistant reached its limit of steps", true},
+	codeTimeout:         {codeTimeout, "the assistant took too long", false},
+	codeStalled:         {codeStalled, "the assistant stopped before the end of its answer", false},
+	codeFailed:          {codeFailed, "the assistant failed to answer", false},
+	codeQuota:           {codeQuota, "the assistant's quota is used up", false},
+	codeUnavailable:     {codeUnavailable, "the assistant is currently unavailable", false},
+	codeEmpty:           {codeEmpty, "the assistant gave an empty answer", false},
+	codeAuthentication:  {codeAuthentication, "the editor is not signed in to the assistant; sign in and try again", true},
 }

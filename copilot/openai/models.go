@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -66,7 +67,7 @@ func (a *Adapter) Summarise(ctx context.Context, said []copilot.Message) (string
 			b.WriteString(text)
 		}
 	})
-	if err != nil {
+	if e := (*copilot.Error)(nil); err != nil && (!errors.As(err, &e) || e.Code != copilot.CutByLength) { // a long summary is cut below, too
 		return "", err
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(b.String()[:min(b.Len(), maxSummary)], "")), nil

@@ -15,6 +15,7 @@
 //     twice.
 //   - Errors contain no message of the service, which may hold parts of the key or words
 //     of the user.
+//   - An answer that the service cut off (length, content filter) is an error that says so.
 //   - Redirects are not followed. A key is sent only over TLS or to this machine.
 package openai
 
@@ -32,6 +33,7 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/reasoning"
 )
 
 // DefaultBaseURL is OpenAI's own service.
@@ -63,6 +65,7 @@ type Adapter struct {
 	opts   Options
 	base   *url.URL
 	client *http.Client
+	models *reasoning.Source
 }
 
 // New returns an adapter, or an error that names the invalid option.
@@ -95,7 +98,7 @@ func New(o Options) (*Adapter, error) {
 		Transport:     o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return &Adapter{opts: o, base: base, client: client}, nil
+	return &Adapter{opts: o, base: base, client: client, models: &reasoning.Source{}}, nil
 }
 
 // do sends a request to the service; body is JSON, nil for none.
@@ -155,9 +158,12 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media != "text/event-stream" {
 		return failed("the service did not return a stream; check the base URL")
 	}
-	s := stream{events: newEvents(res.Body), ctx: ctx, emit: emit, tools: r.ToolChoice != ""}
+	s := stream{events: newEvents(res.Body), ctx: ctx, emit: emit, filter: a.models.New(a.model(r)), tools: r.ToolChoice != ""}
 	if err = s.read(); err == nil {
 		s.calls.report(r.Wants)
+		if s.endOf() == endUnknown && r.EndUnknown != nil {
+			r.EndUnknown()
+		}
 	}
 	if u := s.usage; u != nil && r.Used != nil {
 		r.Used(copilot.Usage{Provider: a.provider(), Model: a.model(r), Input: u.Prompt, Cached: u.Details.Cached, Output: u.Completion})
@@ -190,7 +196,8 @@ type stream struct {
 	ctx    context.Context
 	events events
 	emit   func(string)
-	spoke  bool
+	filter *reasoning.Filter
+	spoke  bool // there was text other than reasoning
 	tools  bool // tools were offered
 	calls  calls
 	reason string // finish_reason, "" until received
@@ -212,6 +219,9 @@ type chunk struct {
 			Content *string     `json:"content"`
 			Refusal *string     `json:"refusal"`
 			Calls   []callDelta `json:"tool_calls"`
+			// Reasoning, by the names and in the shapes that servers use.
+			ReasoningContent json.RawMessage `json:"reasoning_content"`
+			Reasoning        json.RawMessage `json:"reasoning"`
 		} `json:"delta"`
 		FinishReason *string `json:"finish_reason"`
 	} `json:"choices"`
@@ -254,12 +264,15 @@ func (s *stream) take(c chunk) {
 		return
 	}
 	choice := c.Choices[0]
-	for _, text := range []*string{choice.Delta.Content, choice.Delta.Refusal} {
-		if text == nil || *text == "" {
-			continue
+	for _, thought := range []json.RawMessage{choice.Delta.ReasoningContent, choice.Delta.Reasoning} {
+		if text := string(thought); text != "" && text != "null" && text != `""` {
+			s.say(s.filter.Separate())
 		}
-		s.emit(*text)
-		s.spoke = true
+	}
+	for _, text := range []*string{choice.Delta.Content, choice.Delta.Refusal} {
+		if text != nil && *text != "" {
+			s.say(s.filter.Push(*text))
+		}
 	}
 	if s.tools {
 		s.calls = s.calls.add(choice.Delta.Calls)
@@ -269,21 +282,66 @@ func (s *stream) take(c chunk) {
 	}
 }
 
-// whole ends an answer that the service marked as complete.
+// say emits text. Without text, it is a sign of life.
+func (s *stream) say(text string) {
+	s.emit(text)
+	s.spoke = s.spoke || text != ""
+}
+
+// end is how the service says that an answer ended.
+type end int
+
+const (
+	endUnknown end = iota
+	endWhole
+	endLength
+	endFilter
+	endBroken
+)
+
+// ends are the values of finish_reason, in lower case, of OpenAI and of services that add
+// their own.
+var ends = map[string]end{
+	"stop": endWhole, "tool_calls": endWhole, "function_call": endWhole, "stop_sequence": endWhole, "end_turn": endWhole, "eos": endWhole, "eos_token": endWhole,
+	"length": endLength, "max_tokens": endLength, "max_output_tokens": endLength, "model_length": endLength, "context_length": endLength,
+	"model_context_window_exceeded": endLength,
+	"content_filter":                endFilter, "content_filtered": endFilter, "safety": endFilter, "recitation": endFilter, "sensitive": endFilter, "refusal": endFilter,
+	"error": endBroken, "abort": endBroken, "cancelled": endBroken, "network_error": endBroken, "insufficient_system_resource": endBroken,
+}
+
+func (s *stream) endOf() end { return ends[strings.ToLower(s.reason)] }
+
+// whole ends an answer whose end the service marked.
 func (s *stream) whole() error {
+	end := s.endOf()
+	if rest := s.filter.End(end != endLength); rest != "" && s.ctx.Err() == nil {
+		s.say(rest)
+	}
 	switch {
-	case s.reason == "content_filter":
+	case end == endLength:
+		return &copilot.Error{Code: copilot.CutByLength, Message: "the answer reached the length limit of the model"}
+	case end == endFilter && s.spoke:
+		return &copilot.Error{Code: copilot.CutByFilter, Message: "the service's content filter cut off this answer"}
+	case end == endFilter:
 		return blocked()
+	case end == endBroken:
+		e := failed("the service failed before the end of the answer")
+		e.Retryable = true
+		return s.final(e)
 	case !s.spoke && len(s.calls) == 0:
 		return &copilot.Error{Code: codeEmpty, Message: "the service gave an empty answer", Retryable: true}
 	}
 	return nil
 }
 
-// final forbids a retry after words were emitted, whatever the reason of the failure.
+// final ends an answer that was cut off by a failure. After words were emitted it forbids
+// a retry, whatever the failure.
 func (s *stream) final(e *copilot.Error) *copilot.Error {
+	if rest := s.filter.End(false); rest != "" && s.ctx.Err() == nil {
+		s.say(rest)
+	}
 	if s.spoke {
-		e.Code, e.Retryable, e.After = codeFailed, false, 0
+		e.Code, e.Retryable, e.After = copilot.CutOff, false, 0
 	}
 	return e
 }

@@ -190,34 +190,42 @@ func TestEnds(t *testing.T) {
 		{"finish_reason and [DONE]", sse(content(half), finish("stop"), "[DONE]"), half, "", false},
 		{"finish_reason alone", sse(content(half), finish("stop")), half, "", false},
 		{"[DONE] alone", sse(content(half), "[DONE]"), half, "", false},
-		{"length", sse(content(half), finish("length")), half, "", false},
+		{"length", sse(content(half), finish("length"), "[DONE]"), half, "answerCutLength", false},
+		{"length, by another name", sse(content(half), finish("MAX_TOKENS")), half, "answerCutLength", false},
+		{"length before any word", sse(finish("length")), "", "answerCutLength", false},
+		{"length in the reasoning", sse(content("<think>CANARY"), finish("length")), "", "answerCutLength", false},
+		{"failure as a reason", sse(content(half), finish("insufficient_system_resource")), half, "answerCutOff", false},
+		{"failure as a reason before any word", sse(finish("error")), "", "copilotFailed", true},
+		{"only reasoning", sse(content("<think>CANARY</think>\n"), finish("stop")), "", "copilotEmpty", true},
+		{"half a tag", sse(content(half+"<thi"), finish("stop")), half, "", false},
+		{"half a tag, then a failure", sse(content("a <"), `{"error":{}}`), "a <", "answerCutOff", false},
 		{"refusal", sse(`{"choices":[{"delta":{"refusal":"I cannot."}}]}`, finish("stop")), "I cannot.", "", false},
 		{"comments between", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, ": ping\n\nretry: 3\r\n\r\ndata: "+content("a")+"\r\n\r\n: ping\n\ndata:"+finish("stop")+"\n\n")
 		}, "a", "", false},
-		{"clean end in the middle", sse(content(half)), half, "copilotFailed", false},
-		{"cut in the middle", cut(content(half)), half, "copilotFailed", false},
+		{"clean end in the middle", sse(content(half)), half, "answerCutOff", false},
+		{"cut in the middle", cut(content(half)), half, "answerCutOff", false},
 		{"cut before any word", cut(`{"choices":[]}`), "", "copilotFailed", true},
 		{"cut after the end", cut(content(half), finish("stop")), half, "", false},
 		{"half an event", func(w http.ResponseWriter, _ *http.Request) {
 			writeEvents(w, content(half))
 			_, _ = io.WriteString(w, "data: "+content(" lost"))
-		}, half, "copilotFailed", false},
-		{"malformed chunk", sse(content(half), `{"choices":[{`, finish("stop")), half, "copilotFailed", false},
+		}, half, "answerCutOff", false},
+		{"malformed chunk", sse(content(half), `{"choices":[{`, finish("stop")), half, "answerCutOff", false},
 		{"malformed first chunk", sse(`not json CANARY`), "", "copilotFailed", false},
-		{"chunk of a wrong shape", sse(content(half), `{"choices":{"CANARY":1}}`), half, "copilotFailed", false},
+		{"chunk of a wrong shape", sse(content(half), `{"choices":{"CANARY":1}}`), half, "answerCutOff", false},
 		{"finish_reason, then a chunk without one", cut(content(half), finish("stop"), `{"choices":[{"delta":{},"finish_reason":""}]}`), half, "", false},
 		{"no error", sse(`{"error":null,"choices":[]}`, content(half), finish("stop")), half, "", false},
 		{"empty words", sse(`{"choices":[{"delta":{"content":""}}]}`, finish("stop")), "", "copilotEmpty", true},
 		{"empty", sse(finish("stop"), "[DONE]"), "", "copilotEmpty", true},
 		{"nothing", sse("[DONE]"), "", "copilotEmpty", true},
 		{"filter", sse(finish("content_filter")), "", "copilotBlocked", false},
-		{"filter in the middle", sse(content(half), finish("content_filter")), half, "copilotBlocked", false},
+		{"filter in the middle", sse(content(half), finish("content_filter")), half, "answerCutFilter", false},
 		{"error event", sse(`{"error":{"message":"CANARY","type":"server_error"}}`), "", "copilotUnavailable", true},
 		{"error event with a number", sse(`{"error":{"message":"CANARY","code":500}}`), "", "copilotFailed", true},
 		{"error text", sse(`{"error":"CANARY"}`), "", "copilotFailed", true},
-		{"error event in the middle", sse(content(half), `{"error":{"code":"rate_limit_exceeded"}}`), half, "copilotFailed", false},
+		{"error event in the middle", sse(content(half), `{"error":{"code":"rate_limit_exceeded"}}`), half, "answerCutOff", false},
 		{"no stream", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"CANARY"}}]}`)

@@ -59,7 +59,7 @@ func (a *Adapter) request(r copilot.Request) completion {
 	for _, m := range r.Messages {
 		switch {
 		case m.Role == copilot.RoleAssistant:
-			messages = append(messages, message{Role: "assistant", Content: m.Content})
+			messages = append(messages, message{Role: "assistant", Content: m.Noted()})
 		case m.Role == copilot.RoleTool && r.ToolChoice != "" && m.Call != nil:
 			messages = appendCall(messages, m)
 		case m.Role == copilot.RoleTool:
@@ -67,7 +67,7 @@ func (a *Adapter) request(r copilot.Request) completion {
 			// holds only the result.
 			messages = append(messages, message{Role: "user", Content: "[Result of a tool]\n" + m.Content})
 		default:
-			messages = append(messages, message{Role: "user", Content: m.Content})
+			messages = append(messages, message{Role: "user", Content: m.Noted()})
 		}
 	}
 	c := completion{Model: a.model(r), Messages: messages, Stream: true}

@@ -23,7 +23,7 @@ var rules = []rule{
 		"a region of the core imports only the table's types, so that it can be read, tested and replayed in isolation",
 	},
 	{
-		[]string{"csm/statechart", "copilot/spoken"}, nil,
+		[]string{"csm/statechart", "copilot/spoken", "copilot/reasoning"}, nil,
 		"a pure part below or beside the regions imports nothing of ours",
 	},
 	{
@@ -47,7 +47,7 @@ var rules = []rule{
 		"scenarios and generators use only the core",
 	},
 	{
-		[]string{"copilot/*"}, []string{"copilot", "internal/procgroup"},
+		[]string{"copilot/*"}, []string{"copilot", "copilot/reasoning", "internal/procgroup"},
 		"an adapter answers requests and does not know conversations; with csm it could depend on the state",
 	},
 	{

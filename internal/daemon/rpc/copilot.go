@@ -69,7 +69,7 @@ func (a *asker) Send(ctx context.Context, r copilot.Request, emit func(string)) 
 	}
 	return a.Adapter.Send(context.WithValue(ctx, attemptKey{}, at), r, func(text string) {
 		emit(text)
-		a.change(func() { at.pending-- })
+		a.change(func() { at.pending = max(0, at.pending-1) }) // the last piece may be text that was held back
 	})
 }
 
