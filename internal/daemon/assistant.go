@@ -14,6 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // retryBackoff is the delay before the second attempt; it doubles for each further
@@ -35,6 +36,8 @@ type assistant struct {
 	unasked func() // announces an agent that may act without asking
 	early   *early
 	doing   func(copilot.Activity)
+	resumed func()               // the answer that has stopped goes on
+	stall   func() time.Duration // how long an answer may stop before the user is told
 
 	ctx     context.Context // covers everything in flight, until close
 	abandon context.CancelFunc
@@ -58,6 +61,8 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 		unasked: d.mayActUnasked,
 		early:   newEarly(d),
 		doing:   d.narrator.doing,
+		resumed: d.narrator.resumed,
+		stall:   func() time.Duration { return d.settings().Copilot.Stall },
 	}
 }
 
@@ -96,6 +101,7 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 	req := copilot.Request{
 		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
 		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked, Doing: a.doing,
+		Called: func(c copilot.OwnCall) { a.content.setOwnCall(e.Request, c) },
 	}
 	claimed := a.early.attempts.Claim(a.uses(), req)
 	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req, claimed) })
@@ -154,7 +160,8 @@ func (a *assistant) close() {
 // first sign of life would expire before the next one. If the request was sent early, that
 // is the first attempt.
 func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request, claimed *speculation.Attempt) csm.CopilotDone {
-	start := a.clock.Now()
+	start, end := a.clock.Now(), protocol.EndWhole
+	req.EndUnknown = func() { end = protocol.EndUnknown }
 	done := csm.CopilotDone{Request: e.Request, Round: e.Round}
 	for attempt := 1; ; attempt++ {
 		a.post(csm.CopilotSent{Request: e.Request, Round: e.Round, Attempt: attempt})
@@ -166,12 +173,14 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 			done.Cancelled = true
 			return done
 		case err == nil:
+			a.content.setEnd(e.Request, end)
 			return done
 		}
 		code, wait, again := failure(err, attempt)
 		left := e.Deadline - (a.clock.Now() - start)
 		if spoke || !again || attempt > a.retries() || wait >= left {
 			done.Code = code
+			a.content.setEnd(e.Request, endOf(code, a.content.hasAnswer(e.Request)))
 			return done
 		}
 		if !a.sleep(ctx, ask, wait) {
@@ -181,9 +190,12 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 	}
 }
 
-// attempt makes one attempt and reports whether any words or calls arrived.
+// attempt makes one attempt and reports whether any words or calls arrived. Words that
+// arrived are spoken even if the attempt fails, since it is the last one.
 func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request, claimed *speculation.Attempt) (spoke bool, err error) {
 	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.spoken())
+	sending, w := a.watchStall(ctx, e)
+	defer w.close()
 	if _, tools := a.uses().(copilot.Caller); tools {
 		req.Wants = func(call copilot.ToolCall) {
 			if !a.room(ctx) {
@@ -191,20 +203,25 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 			}
 			spoke = true
 			s.flush() // do not hold up the words that came before the call
+			w.alive()
 			a.post(csm.CopilotToolCall{
 				Request: e.Request, Round: e.Round, ToolCall: a.content.newCall(e.Request, call),
 				Destructive: a.content.destructive(call), Allowed: a.content.allowed(call),
 			})
 		}
 	}
-	err = a.early.attempts.Send(ctx, claimed, a.uses(), req, func(text string) {
-		if !a.room(ctx) {
+	err = a.early.attempts.Send(sending, claimed, a.uses(), req, func(text string) {
+		if !a.room(sending) {
 			return
 		}
 		spoke = spoke || text != ""
+		w.alive()
 		s.push(text)
 	})
-	if err == nil && ctx.Err() == nil {
+	if ctx.Err() == nil && context.Cause(sending) == errStalled {
+		err = errStalled
+	}
+	if (err == nil || spoke) && ctx.Err() == nil {
 		s.flush()
 	}
 	return spoke, err
@@ -312,17 +329,17 @@ func (c *content) prompt(e csm.SendCopilot) []copilot.Message {
 	if e.Round == 0 {
 		words = c.words(e.Utterance, e.More)
 	}
-	return c.promptOf(e.Summary, e.History, words)
+	return c.promptOf(e.Summary, e.History, words, c.isDictated(e.Utterance, e.More))
 }
 
-func (c *content) promptOf(summary uint32, said []history.Item, words string) []copilot.Message {
+func (c *content) promptOf(summary uint32, said []history.Item, words string, dictated bool) []copilot.Message {
 	var out []copilot.Message
 	if before := c.summary(summary); before != "" {
 		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: summaryLead + before})
 	}
 	out = append(out, c.messages(said)...)
 	if words != "" {
-		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words})
+		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words, Dictated: dictated})
 	}
 	return out
 }

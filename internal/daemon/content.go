@@ -9,6 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // content stores the words that the core knows by id only. It is safe for concurrent
@@ -20,20 +21,24 @@ type content struct {
 	misheard   map[uint64]string         // the original words of corrected utterances
 	corrected  map[uint64][]vocab.Change // the changes that can be undone, by utterance
 	latest     uint64                    // the last corrected utterance; 0 if that was undone
+	dictated   map[uint64]bool           // utterances that were recognised from speech
 	sent       map[uint64]bool           // utterances that the assistant was sent
 	answers    map[uint64]*answer
+	ends       map[uint64]protocol.AnswerEnd // how answers ended, by request
 	texts      map[uint64]string
 	calls      map[uint64]*toolCall
-	asks       map[string]bool   // tools whose calls always need approval, whatever the client says
-	passed     string            // the tool whose call was last allowed without a question
-	summaries  map[uint32]string // keyed by the job that made it
-	models     map[uint64]string // names by id; kept across conversations
-	tools      []copilot.Tool    // offered by the client; kept across conversations
-	editions   edition           // last edition assigned to an answer
+	own        map[string]ownCall // that an agent made by itself, by its name for them
+	asks       map[string]bool    // tools whose calls always need approval, whatever the client says
+	passed     string             // the tool whose call was last allowed without a question
+	summaries  map[uint32]string  // keyed by the job that made it
+	models     map[uint64]string  // names by id; kept across conversations
+	tools      []copilot.Tool     // offered by the client; kept across conversations
+	editions   edition            // last edition assigned to an answer
 }
 
 func newContent() *content {
 	return &content{
+		dictated: map[uint64]bool{}, ends: map[uint64]protocol.AnswerEnd{}, own: map[string]ownCall{},
 		utterances: map[uint64]string{}, misheard: map[uint64]string{}, corrected: map[uint64][]vocab.Change{}, sent: map[uint64]bool{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
 		calls: map[uint64]*toolCall{}, asks: map[string]bool{}, summaries: map[uint32]string{}, models: map[uint64]string{},
 	}
@@ -65,6 +70,20 @@ func (c *content) setHeard(id uint64, heard, written string, changes []vocab.Cha
 	if len(changes) > 0 {
 		c.corrected[id], c.latest = changes, id
 	}
+}
+
+// setDictated says that the words of an utterance were recognised from speech.
+func (c *content) setDictated(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dictated[id] = true
+}
+
+// isDictated reports whether words of any of the utterances were recognised from speech.
+func (c *content) isDictated(utterance uint64, more []uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dictated[utterance] || slices.ContainsFunc(more, func(id uint64) bool { return c.dictated[id] })
 }
 
 // heard returns the original words of a corrected utterance, else "".
@@ -271,9 +290,12 @@ func (c *content) forget() {
 	clear(c.utterances)
 	clear(c.misheard)
 	clear(c.corrected)
+	clear(c.dictated)
 	clear(c.sent)
 	c.latest = 0
 	clear(c.answers)
+	clear(c.ends)
+	clear(c.own)
 	clear(c.texts)
 	clear(c.calls)
 	clear(c.summaries)

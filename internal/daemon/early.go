@@ -197,7 +197,7 @@ func (e *early) start(gen uint64) {
 	}
 	said := e.now.History.Said()
 	req := copilot.Request{
-		ID: wireID("early-", gen), Messages: a.content.promptOf(said.Summary, said.Items, words),
+		ID: wireID("early-", gen), Messages: a.content.promptOf(said.Summary, said.Items, words, true),
 		Tools: a.content.offered(), Model: e.d.modelOf(e.now), Used: a.used,
 	}
 	if e.attempts.Start(a.uses(), req) {

@@ -60,7 +60,7 @@ func (n *narrator) step(s dispatch.Step) {
 	for _, f := range s.Effects {
 		if run, ok := f.(csm.PublishTool); ok && run.Status == csm.ToolRunning {
 			if call, known := n.d.content.call(run.ToolCall); known {
-				n.doing(activityOf(call.ToolCall))
+				n.doing(n.d.activityOf(call.ToolCall))
 			}
 		}
 	}
@@ -157,6 +157,18 @@ func (n *narrator) doing(a copilot.Activity) {
 	}
 }
 
+// resumed drops what was to be said about the awaited rest of an answer. If it stops again,
+// that is said again.
+func (n *narrator) resumed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.told, restID)
+	n.done = slices.DeleteFunc(n.done, func(a copilot.Activity) bool { return a.ID == restID })
+	if len(n.done) == 0 {
+		n.forget()
+	}
+}
+
 // due returns how long the next narration has to wait.
 func (n *narrator) due() time.Duration {
 	return max(n.spoke+narrateAfter, n.last+narrateEvery) - n.d.cfg.Clock.Now()
@@ -233,9 +245,22 @@ var editorActivities = map[string]copilot.ActivityKind{
 	"editor_run_tests": copilot.Running, "editor_run_task": copilot.Running, "editor_run_command": copilot.Running,
 }
 
-// activityOf returns what a call of an editor's tool does; its kind is "" for other tools,
-// whose agents report their activities themselves.
-func activityOf(call copilot.ToolCall) copilot.Activity {
+// activityOf returns what a call does. Its kind is "" for the tools of an agent, which
+// reports its activities itself.
+func (d *Daemon) activityOf(call copilot.ToolCall) copilot.Activity {
+	a, agent := editorActivity(call), false
+	if d.assistant != nil {
+		_, agent = d.assistant.uses().(copilot.Worker)
+	}
+	if a.Kind == "" && !agent {
+		a.Kind = copilot.Calling
+	}
+	return a
+}
+
+// editorActivity returns what a call of an editor's tool does; its kind is "" for other
+// tools.
+func editorActivity(call copilot.ToolCall) copilot.Activity {
 	a := copilot.Activity{ID: call.ID, Kind: editorActivities[call.Name]}
 	var in struct{ Path, Symbol string }
 	if json.Unmarshal(call.Input, &in) == nil && in.Path != "" && in.Symbol == "" { // a symbol is renamed in many files
@@ -263,6 +288,8 @@ var narrations = map[protocol.Locale]narration{
 			copilot.Fetching:  {"Looking something up."},
 			copilot.Editing:   {"Editing files.", "Editing one file.", "Editing %d files."},
 			copilot.Running:   {"Running commands.", "Running a command.", "Running %d commands."},
+			copilot.Calling:   {"Using a tool.", "Using a tool.", "Using %d tools."},
+			copilot.Awaiting:  {"The answer has stopped. I am waiting for the rest."},
 		},
 		tests: "Tests run, %d of %d.", steps: "%d of %d steps are done.",
 		more: "There is more. Say continue.", ended: "The task is done. ", minutes: [3]string{"", "It took one minute.", "It took %d minutes."}, between: " ",
@@ -274,6 +301,8 @@ var narrations = map[protocol.Locale]narration{
 			copilot.Fetching:  {"Ich schlage etwas nach."},
 			copilot.Editing:   {"Ich bearbeite Dateien.", "Ich bearbeite eine Datei.", "Ich bearbeite %d Dateien."},
 			copilot.Running:   {"Ich führe Befehle aus.", "Ich führe einen Befehl aus.", "Ich führe %d Befehle aus."},
+			copilot.Calling:   {"Ich benutze ein Werkzeug.", "Ich benutze ein Werkzeug.", "Ich benutze %d Werkzeuge."},
+			copilot.Awaiting:  {"Die Antwort stockt. Ich warte auf den Rest."},
 		},
 		tests: "%d von %d Tests sind gelaufen.", steps: "%d von %d Schritten sind erledigt.",
 		more: "Es geht noch weiter. Sagen Sie „weiter“.", ended: "Die Aufgabe ist erledigt. ", minutes: [3]string{"", "Sie hat eine Minute gedauert.", "Sie hat %d Minuten gedauert."}, between: " ",
@@ -285,6 +314,8 @@ var narrations = map[protocol.Locale]narration{
 			copilot.Fetching:  {"調べています。"},
 			copilot.Editing:   {"ファイルを編集しています。", "ファイルを 1 件編集しています。", "ファイルを %d 件編集しています。"},
 			copilot.Running:   {"コマンドを実行しています。", "コマンドを 1 件実行しています。", "コマンドを %d 件実行しています。"},
+			copilot.Calling:   {"ツールを使っています。", "ツールを使っています。", "ツールを %d 件使っています。"},
+			copilot.Awaiting:  {"回答が止まっています。続きを待っています。"},
 		},
 		tests: "テストは %[2]d 件中 %[1]d 件が完了しました。", steps: "%[2]d ステップ中 %[1]d ステップが完了しました。",
 		more: "まだ続きがあります。「続けて」と言ってください。", ended: "作業が完了しました。", minutes: [3]string{"", "1 分かかりました。", "%d 分かかりました。"},
@@ -301,7 +332,7 @@ func (w narration) of(done []copilot.Activity) (said string) {
 		said += sentence
 	}
 	tests, steps := "", ""
-	for _, kind := range []copilot.ActivityKind{copilot.Reading, copilot.Searching, copilot.Fetching, copilot.Editing, copilot.Running} {
+	for _, kind := range []copilot.ActivityKind{copilot.Reading, copilot.Searching, copilot.Fetching, copilot.Editing, copilot.Running, copilot.Calling, copilot.Awaiting} {
 		calls, files := 0, map[string]bool{}
 		for _, a := range done {
 			if a.Kind == kind {
@@ -317,7 +348,7 @@ func (w narration) of(done []copilot.Activity) (said string) {
 		forms := w.activities[kind]
 		switch {
 		case calls == 0:
-		case kind == copilot.Running:
+		case kind == copilot.Running || kind == copilot.Calling:
 			add(counted(forms, calls))
 		case len(files) > 0:
 			add(counted(forms, len(files)))

@@ -324,7 +324,7 @@ func TestToolsOfTheEditorAreNarrated(t *testing.T) {
 		{"editor_open", `{"path":"a.go"}`, ""},
 		{"other", `{"path":"a.go"}`, ""},
 	} {
-		got := narrations[protocol.English].of([]copilot.Activity{activityOf(copilot.ToolCall{ID: "1", Name: c.name, Input: []byte(c.input)})})
+		got := narrations[protocol.English].of([]copilot.Activity{editorActivity(copilot.ToolCall{ID: "1", Name: c.name, Input: []byte(c.input)})})
 		if got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.name, c.input, got, c.want)
 		}

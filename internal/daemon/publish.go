@@ -205,6 +205,7 @@ func (p *publisher) turn(s dispatch.Step, f csm.PublishTurn) {
 	}
 	if f.End != "" {
 		p.endOfTurn(s, f.Turn)
+		t.End = p.d.content.endOfTurn(f.Turn, f.End)
 		ms := f.Duration.Milliseconds()
 		t.DurationMs, t.Outcome = &ms, protocol.TurnOutcome(f.End)
 	}
@@ -256,7 +257,7 @@ func (p *publisher) endOfAnswer(s dispatch.Step, turn string, request uint64, wh
 	p.open = 0
 	text := strings.TrimSpace(p.d.content.answer(request, -1))
 	if text != "" && whole {
-		p.transcript(s, protocol.TranscriptEntry{TurnID: turn, Role: protocol.RoleAssistant, Text: text, Final: true})
+		p.transcript(s, protocol.TranscriptEntry{TurnID: turn, Role: protocol.RoleAssistant, Text: text, Final: true, End: p.d.content.cutEnd(request)})
 	}
 	p.d.record(s.Envelope.At, "answer", request, text)
 }

@@ -64,7 +64,7 @@ func (p *publisher) transcript(s dispatch.Step, e protocol.TranscriptEntry) {
 
 func paramsOf(e protocol.TranscriptEntry) protocol.TranscriptParams {
 	return protocol.TranscriptParams{
-		TurnID: e.TurnID, Role: e.Role, Text: e.Text, Heard: e.Heard, Correction: e.Correction, Final: e.Final, Seq: e.Seq,
+		TurnID: e.TurnID, Role: e.Role, Text: e.Text, Heard: e.Heard, Correction: e.Correction, Final: e.Final, Seq: e.Seq, End: e.End,
 	}
 }
 

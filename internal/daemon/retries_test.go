@@ -265,8 +265,8 @@ func (a tooled) Send(_ context.Context, r copilot.Request, emit func(string)) er
 }
 
 // The outcome of an attempt determines what is posted: half a sentence of a failed
-// answer is not spoken, a call is not requested twice, and output without room, or
-// calls for an adapter without tools, are dropped.
+// answer is spoken, but not of a cancelled one, a call is not requested twice, and output
+// without room, or calls for an adapter without tools, are dropped.
 func TestWhatIsPostedOfAnAttempt(t *testing.T) {
 	posts := func(t *testing.T, adapter copilot.Adapter, room bool) (calls, segments, deltas, attempts int) {
 		t.Helper()
@@ -298,7 +298,7 @@ func TestWhatIsPostedOfAnAttempt(t *testing.T) {
 		noRoom                            bool
 		calls, segments, deltas, attempts int
 	}{
-		"half a sentence, then a failure":  {flaky{attempt: func(_ context.Context, _ int, emit func(string)) error { emit("Half a"); return busy(0) }}, false, 0, 0, 1, 1},
+		"half a sentence, then a failure":  {flaky{attempt: func(_ context.Context, _ int, emit func(string)) error { emit("Half a"); return busy(0) }}, false, 0, 1, 1, 1},
 		"half a sentence, and its end":     {flaky{attempt: func(_ context.Context, _ int, emit func(string)) error { emit("Half a"); return nil }}, false, 0, 1, 1, 1},
 		"a rule, of which nothing is said": {flaky{attempt: func(_ context.Context, _ int, emit func(string)) error { emit("Fine then.\n\n---\n"); return nil }}, false, 0, 1, 1, 1},
 		"a call, then a failure":           {tooled{&able{}, func(r copilot.Request, _ func(string)) error { r.Wants(copilot.ToolCall{ID: "c"}); return busy(0) }}, false, 1, 0, 0, 1},

@@ -23,11 +23,11 @@ func (c *content) messages(items []history.Item) []copilot.Message {
 		switch {
 		case it.Utterance != 0:
 			if words := c.words(it.Utterance, it.More); words != "" {
-				out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words})
+				out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words, Dictated: c.isDictated(it.Utterance, it.More)})
 			}
 		case it.Request != 0:
 			if heard := strings.TrimSpace(c.source(it.Request, c.heardOf(it.Request, it.From), c.heardOf(it.Request, it.Heard))); heard != "" {
-				out = append(out, copilot.Message{Role: copilot.RoleAssistant, Content: heard})
+				out = append(out, copilot.Message{Role: copilot.RoleAssistant, Content: heard, Cut: c.cutEnd(it.Request) != ""})
 			}
 		case it.Tool != 0:
 			if call, known := c.call(it.Tool); known {

@@ -2,8 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
@@ -95,30 +93,4 @@ func (d *Daemon) help() string {
 	}
 	words := questions[d.locale()]
 	return voiceWords[d.locale()].canSay + words.list(say) + "."
-}
-
-// maxDeeds limits the tool calls listed aloud, to the latest ones.
-const maxDeeds = 10
-
-// deeds lists the tool calls of this conversation with their outcomes.
-func (d *Daemon) deeds() string {
-	d.pubMu.Lock()
-	tools := slices.Clone(d.pub.tools)
-	d.pubMu.Unlock()
-	words, lists := voiceWords[d.locale()], questions[d.locale()]
-	if len(tools) == 0 {
-		return words.nothingDone
-	}
-	said := []string{fmt.Sprintf(words.done, len(tools))}
-	for _, t := range tools[max(0, len(tools)-maxDeeds):] {
-		name := clipSpoken(strings.Join(nameWords(t.Name), " "))
-		if call, known := d.content.call(d.content.callNamed(t.CallID)); known {
-			p := proposalOf(call.ToolCall)
-			if on := slices.Concat(p.objects, p.programs); len(on) > 0 {
-				name = fmt.Sprintf(words.on, name, lists.few(on))
-			}
-		}
-		said = append(said, fmt.Sprintf(words.one, name, words.outcomes[t.Status]))
-	}
-	return strings.Join(said, " ")
 }

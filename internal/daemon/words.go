@@ -45,6 +45,9 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		written, changes = d.corrected(text)
 	}
 	d.content.setHeard(utterance, text, written, changes)
+	if instead == "" {
+		d.content.setDictated(utterance)
+	}
 	return f
 }
 
