@@ -13,7 +13,7 @@ var Enums = []Enum{
 	enum(States), enum(Substates), enum(Roles), enum(MuteReasons), enum(TurnModes), enum(Causes), enum(SessionStates), enum(ConnectionStates),
 	enum(InterruptSources), enum(EndReasons), enum(SuspendReasons), enum(RetryStages), enum(SpeakSources), enum(PlaybackActions),
 	enum(TurnEvents), enum(TurnOutcomes), enum(Severities), enum(NotificationKinds), enum(ToolStatuses),
-	enum(MessageRoles), enum(CopilotStatuses), enum(CredentialKinds), enum(JournalContents), enum(InterruptionStages), enum(WordKinds), enum(EditorCommands),
+	enum(MessageRoles), enum(CopilotStatuses), enum(AnswerEnds), enum(CredentialKinds), enum(JournalContents), enum(InterruptionStages), enum(WordKinds), enum(EditorCommands),
 	enum(Providers), enum(Locales), enum(ErrorCodes),
 }
 

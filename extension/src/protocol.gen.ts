@@ -306,6 +306,19 @@ export const COPILOT_STATUSES = [
 /** CopilotStatus is how an attempt ended. */
 export type CopilotStatus = (typeof COPILOT_STATUSES)[number];
 
+export const ANSWER_ENDS = [
+  'whole',
+  'length',
+  'turnLimit',
+  'filter',
+  'stall',
+  'interrupted',
+  'unknown',
+] as const;
+
+/** AnswerEnd is how an answer ended: whole, or cut off for a reason. */
+export type AnswerEnd = (typeof ANSWER_ENDS)[number];
+
 export const CREDENTIAL_KINDS = [
   'apiKey',
   'bearerToken',
@@ -715,7 +728,7 @@ export interface CopilotSendParams {
 /** CopilotSendResult ends an attempt, after its last copilot/delta. */
 export interface CopilotSendResult {
   status: CopilotStatus;
-  end?: string;
+  end?: AnswerEnd;
   /** of a failed attempt */
   error?: CopilotError;
 }
@@ -1282,7 +1295,7 @@ export interface TranscriptEntry {
   final: boolean;
   seq: number;
   /** of the assistant's half: why it was cut off; absent for others */
-  end?: string;
+  end?: AnswerEnd;
   /** of the assistant's half: how much was heard, in characters */
   heardChars?: number;
   timestamp: string;
@@ -1302,7 +1315,7 @@ export interface TranscriptParams {
   /** Correction names a correction for conversation/undoCorrection. */
   correction?: string;
   /** End says why an answer was cut off; absent for others. */
-  end?: string;
+  end?: AnswerEnd;
   /** seq of the final transcript that it replaces: its correction was undone */
   replaces?: number;
 }
@@ -1343,7 +1356,7 @@ export interface TurnParams {
   /** why it failed */
   code?: ErrorCode;
   /** End is how the answer ended, if there is one or it was cut off before its first word. */
-  end?: string;
+  end?: AnswerEnd;
   copilotRequestId?: string;
   interruptionCount?: number;
   timestamp: string;

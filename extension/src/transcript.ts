@@ -1,7 +1,7 @@
 // The transcript: lines of speech and of tool calls, the position of the voice in them, and the call that awaits
 // approval. Its functions change the part of the window's model that is the transcript, and keep the rest.
 
-import type { CaptionParams, ErrorCode, Role, ToolParams, ToolStatus, TranscriptEntry, TranscriptParams, TranscriptResult, TurnParams } from './protocol.gen';
+import type { AnswerEnd, CaptionParams, ErrorCode, Role, ToolParams, ToolStatus, TranscriptEntry, TranscriptParams, TranscriptResult, TurnParams } from './protocol.gen';
 
 /** Line is an entry of the transcript. */
 export interface Line {
@@ -23,6 +23,8 @@ export interface Line {
   readonly heardChars?: number;
   /** of an answer: interrupted by the user */
   readonly cutOff?: boolean;
+  /** of an answer: why its rest is missing */
+  readonly cut?: AnswerEnd;
   /** of a question: why it was not answered */
   readonly failed?: ErrorCode;
   /** of a tool call */
@@ -96,7 +98,7 @@ export function rebuild<T extends Transcript>(m: T, { entries, tools }: Transcri
     );
     const old = next.lines[i];
     const words = {
-      turnId: e.turnId, text: e.text, final: e.final || old?.final === true, seq: e.seq, ...recognised(e), ...(e.heardChars === undefined ? {} : { heardChars: e.heardChars }),
+      turnId: e.turnId, text: e.text, final: e.final || old?.final === true, seq: e.seq, ...recognised(e), ...(e.end === undefined ? {} : { cut: e.end }), ...(e.heardChars === undefined ? {} : { heardChars: e.heardChars }),
     };
     if (old === undefined) {
       const line: Line = { kind: 'speech', role: e.role, at, ...words, id: next.nextLine, conversation: next.conversation };
@@ -117,8 +119,12 @@ export function rebuild<T extends Transcript>(m: T, { entries, tools }: Transcri
   return { ...next, lines: next.lines.slice(-KEPT) };
 }
 
-/** Ends a turn: its answer is complete, and a question without an answer is marked. */
+/** The ends of answers whose rest is missing. */
+const CUT: ReadonlySet<AnswerEnd | undefined> = new Set<AnswerEnd>(['length', 'turnLimit', 'filter', 'stall', 'interrupted']);
+
+/** Ends a turn: its answer is complete or marked as cut off, and a question without an answer is marked. */
 export function endTurn<T extends Transcript>(m: T, p: TurnParams): T {
+  const begun = m.lines.some((l) => l.turnId === p.turnId && l.conversation === m.conversation && l.kind === 'speech' && l.role === 'assistant' && l.text !== '');
   // Words spoken meanwhile wait for their own turn, although they arrived in this one.
   const question = m.lines.find((l) => l.turnId === p.turnId && l.conversation === m.conversation && l.kind === 'speech' && l.role === 'user');
   const lines = m.lines.map((l): Line => {
@@ -126,11 +132,13 @@ export function endTurn<T extends Transcript>(m: T, p: TurnParams): T {
       return l;
     }
     if (l.role === 'assistant') {
-      const cut = p.event === 'turn-interrupted' || p.outcome === 'interrupted';
-      return cut ? { ...l, final: true, cutOff: true } : l.final ? l : { ...l, final: true };
+      if (p.event === 'turn-interrupted' || p.outcome === 'interrupted') {
+        return { ...l, final: true, cutOff: true };
+      }
+      return CUT.has(p.end) && p.end !== undefined ? { ...l, final: true, cut: p.end } : l.final ? l : { ...l, final: true };
     }
     // Interim words belong to the next turn.
-    return p.outcome === 'failed' && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : l;
+    return p.outcome === 'failed' && l === question && !(begun && CUT.has(p.end)) ? { ...l, final: true, failed: p.code ?? 'internalError' } : l;
   });
   return { ...m, lines: p.outcome === 'answered' && question === undefined ? markAnswered(lines, m.conversation) : lines };
 }

@@ -4,7 +4,7 @@
 import { type Model, isActive } from './model';
 import { type Part, inOrder, placeIn } from './parts';
 import type { ProblemCode } from './problem';
-import type { State, ToolStatus } from './protocol.gen';
+import type { AnswerEnd, State, ToolStatus } from './protocol.gen';
 import { type PanelCommand, type Remedy, remedies } from './remedies';
 import type { Translate } from './text';
 import type { Call, Line } from './transcript';
@@ -471,6 +471,22 @@ function shownPart({ heard, note, ...shown }: ShownLine, { id, from, to, last }:
   };
 }
 
+/** Says why the rest of an answer is missing. */
+export function cutNote(end: AnswerEnd, t: Translate): string {
+  switch (end) {
+    case 'length':
+      return t('Cut off: length limit. Ask for the rest.');
+    case 'turnLimit':
+      return t('Cut off: limit of steps. Ask to continue.');
+    case 'filter':
+      return t('Cut off: content filter');
+    case 'stall':
+      return t('Cut off: the rest did not come');
+    default:
+      return t('Cut off: the answer broke off');
+  }
+}
+
 /** A line as it is shown. */
 export function shownLine(l: Line, t: Translate): ShownLine {
   const characters = [...l.text]; // the daemon counts code points, JavaScript UTF-16 units
@@ -478,6 +494,7 @@ export function shownLine(l: Line, t: Translate): ShownLine {
   const note =
     l.failed !== undefined ? t('Not answered')
     : l.recognised !== undefined ? t('Heard: {0}', l.recognised)
+    : l.cut !== undefined ? cutNote(l.cut, t)
     : !cut ? undefined
     : l.heardChars === 0 ? t('Not heard')
     : t('Interrupted');

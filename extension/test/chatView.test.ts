@@ -61,7 +61,8 @@ async function send(chat: InstanceType<typeof ChatView>, ended: () => Promise<un
 }
 const returns = (ended: unknown) => (): Promise<unknown> => Promise.resolve(ended);
 const never = (): Promise<unknown> => new Promise(() => undefined);
-const COMPLETED = { status: 'completed' };
+const COMPLETED = { status: 'completed', end: 'unknown' };
+const REFUSED = { status: 'completed', end: 'whole' };
 
 beforeEach(() => {
   fake.executed.length = 0;
@@ -114,7 +115,7 @@ test('what waits for the user is said once a wait, and the end is the true one',
 test('how the Chat view ended a request is said', async () => {
   assert.deepEqual(await send(view([], [request({ stopped: false, result: {} })]), returns({})), [COMPLETED, 'The answer is in the Chat view.']);
   const stopped = request({ text: 'It', result: {} });
-  assert.deepEqual(await send(view([], [stopped]), returns({})), [COMPLETED, 'It\n\nThe request was stopped in the Chat view.']);
+  assert.deepEqual(await send(view([], [stopped]), returns({})), [{ status: 'completed', end: 'interrupted' }, 'It\n\nThe request was stopped in the Chat view.']);
   const failures: [details: object, code: string][] = [
     [{ message: 'spent', isQuotaExceeded: true }, 'copilotQuota'],
     [{ message: 'no', responseIsFiltered: true }, 'copilotBlocked'],
@@ -142,7 +143,7 @@ test('an answer that cannot be read is not made up: it is said where it is', asy
 test('a draft in the Chat view is not overwritten, and neither is one that shows up as the view opens', async () => {
   const words = 'There is a draft in the Chat view, so I sent nothing. Send or clear it there, then ask again.';
   fake.textDocuments.splice(0, 1, input('half a thought'));
-  assert.deepEqual(await send(view([]), returns({})), [COMPLETED, words]);
+  assert.deepEqual(await send(view([]), returns({})), [REFUSED, words]);
   assert.deepEqual(executed(OPEN), []);
 
   fake.textDocuments.length = 0;
@@ -152,7 +153,7 @@ test('a draft in the Chat view is not overwritten, and neither is one that shows
     return Promise.resolve();
   });
   const out = new Out();
-  assert.deepEqual([await chat.send(params(1), out, new TokenSource().token), out.said], [COMPLETED, words]);
+  assert.deepEqual([await chat.send(params(1), out, new TokenSource().token), out.said], [REFUSED, words]);
   assert.deepEqual(executed(OPEN), [undefined], 'the view was opened, and nothing was sent');
 });
 
@@ -164,12 +165,12 @@ test('the participant that VS Code leaves in the input after a question is no dr
 test('where an editor does not show the input of the Chat view, nothing is sent', async () => {
   fake.textDocuments.length = 0;
   const [result, said] = await send(view([]), returns({}));
-  assert.deepEqual([result, executed(OPEN)], [COMPLETED, [undefined]]);
+  assert.deepEqual([result, executed(OPEN)], [REFUSED, [undefined]]);
   assert.match(said, /^This version of VS Code does not show whether the Chat view holds a draft/);
 });
 
 test('a request of the user that runs in the Chat view is not disturbed, and one that was stopped is in nobody\'s way', async () => {
-  assert.deepEqual(await send(view([request({ id: 'r1', prompt: 'mine' })], [request({ id: 'r1', prompt: 'mine' })]), returns({})), [COMPLETED,
+  assert.deepEqual(await send(view([request({ id: 'r1', prompt: 'mine' })], [request({ id: 'r1', prompt: 'mine' })]), returns({})), [REFUSED,
     'The Chat view is still working on another request, so I sent nothing. Ask again when it is done.']);
   assert.deepEqual(executed(OPEN), []);
   const stopped = request({ id: 'r1', prompt: 'mine' });

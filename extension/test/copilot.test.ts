@@ -23,6 +23,9 @@ test('each failure of a language model has its code, and only those that may pas
     [lm('Unknown', 'Request failed', new Error('getaddrinfo ENOTFOUND api.example')), 'copilotUnavailable', true],
     [lm('Unknown', 'Response contained content that violates the content policy'), 'copilotBlocked', false],
     [new Error('You are signed out'), 'copilotUnavailable', true],
+    [lm('Unknown', 'Response too long.'), 'answerCutLength', false],
+    [lm('Unknown', 'the model reached max_output_tokens'), 'answerCutLength', false],
+    [lm('Unknown', 'Tool call limit reached'), 'answerCutTurns', false],
     [new Error('boom'), 'copilotFailed', true],
     ['text', 'copilotFailed', true],
     [undefined, 'copilotFailed', true],
@@ -98,6 +101,15 @@ test('a question that fills the budget goes alone and whole', async () => {
   const p = compose([user('before'), user(long)], [{ key: 'selection', title: 'Selected text', text: 'x'.repeat(5000) }], '', 1000, count);
   assert.deepEqual(p.messages.map(textOf), [INSTRUCTIONS, long]);
   assert.deepEqual(p.trimmed, ['selection']);
+});
+
+test('the model is told which words were dictated and which answers were cut off', () => {
+  const said: CopilotMessage[] = [user('typed'), { ...user('spoken'), dictated: true }, assistant('All.'), { ...assistant('Half'), cut: true }];
+  const notes = messages(said).map((m, i) => textOf(m).slice(said[i]?.content.length));
+  assert.equal(notes[0], '');
+  assert.match(notes[1] ?? '', /^\n\n\[.*dictated.*misheard.*\]$/);
+  assert.equal(notes[2], '');
+  assert.match(notes[3] ?? '', /^\n\n\[.*cut off.*\]$/);
 });
 
 test('the outcome of a tool follows its call, and what did not run says so', () => {

@@ -78,7 +78,7 @@ test('an answer is streamed, and asked for with a justification', async () => {
   const m = model();
   fake.models = [m];
   const out = new Out();
-  assert.deepEqual(await adapter().send(params(), out, token()), { status: 'completed' });
+  assert.deepEqual(await adapter().send(params(), out, token()), { status: 'completed', end: 'unknown' });
   assert.equal(out.said, 'It reads.');
   assert.match(String(m.sent[0]?.options['justification']), /what you say/);
 });
@@ -176,7 +176,7 @@ test('any part of a stream is a sign of life: one that is not known, and a call'
     const deltas: string[] = [];
     fake.models = [model({ sendRequest: () => Promise.resolve({ stream: stream(part, part, new parts.TextPart('It.')) }) })];
     const out = { text: (text: string) => void deltas.push(text), call: () => undefined };
-    assert.deepEqual(await adapter().send(params(), out, token()), { status: 'completed' });
+    assert.deepEqual(await adapter().send(params(), out, token()), { status: 'completed', end: 'unknown' });
     assert.deepEqual(deltas, ['', 'It.'], 'at once, and not for each of many');
   }
 });
@@ -189,7 +189,7 @@ test('a question from the Chat view is answered by the model chosen there, with 
     history: [{ question: 'hello', answer: 'Hi.' }, { question: 'before', answer: 'Yes.' }],
   };
   const messages = [{ role: 'user' as const, content: 'before' }, { role: 'assistant' as const, content: 'Yes.' }, { role: 'user' as const, content: 'why' }];
-  assert.deepEqual(await adapter().send(params({ messages }), new Out(), token(), asked), { status: 'completed' });
+  assert.deepEqual(await adapter().send(params({ messages }), new Out(), token(), asked), { status: 'completed', end: 'unknown' });
   const words = (chosen.sent[0]?.messages as { content: { value: string }[] }[]).map((m) => m.content[0]?.value);
   assert.match(words[0] ?? '', /Attached file a\.go:\n```\npackage a/);
   assert.deepEqual(words.slice(1), ['hello', 'Hi.', 'before', 'Yes.', 'why'], 'what the daemon remembers too is said once');
@@ -202,8 +202,8 @@ test('with the Chat view as the one who answers, @voice is answered by a model a
   const questions = new ChatQuestions();
   const all = new Assistants(adapter(), new ChatView({ read: () => Promise.resolve(undefined) }, english), questions, () => true, { took: () => false, forget: () => undefined }, english);
   questions.add({ question: 'why', model: m as never, attached: [], history: [] });
-  assert.deepEqual(await all.send(params(), new Out(), token()), { status: 'completed' });
-  assert.deepEqual(await all.send(params({ attempt: 2 }), new Out(), token()), { status: 'completed' }, 'and so at another attempt');
+  assert.deepEqual(await all.send(params(), new Out(), token()), { status: 'completed', end: 'unknown' });
+  assert.deepEqual(await all.send(params({ attempt: 2 }), new Out(), token()), { status: 'completed', end: 'unknown' }, 'and so at another attempt');
   assert.deepEqual([m.sent.length, fake.executed], [2, []]);
   fake.answers.set('workbench.action.chat.open', () => Promise.resolve({}));
   fake.textDocuments.push(new Document(new Uri('chatSessionInput', 'input-0'), ''));

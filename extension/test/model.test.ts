@@ -86,6 +86,21 @@ test('utterance lost after a failed reply: the question stays, is marked, and ca
   assert.equal(reduce(m, turn({ event: 'turn-started', turnId: 'turn-2', role: 'user' })).canRetry, false);
 });
 
+test('cut answer: it is marked with the reason, and its question counts as answered', () => {
+  const begun = [turn({ event: 'turn-started', role: 'user' }), transcript(), transcript({ role: 'assistant', text: 'You may delete', final: true, seq: 2 })];
+  for (const end of ['length', 'turnLimit', 'filter', 'stall', 'interrupted'] as const) {
+    const m = after(...begun, turn({ role: 'assistant', outcome: 'failed', code: 'answerCutOff', end }));
+    assert.deepEqual(m.lines.map((l) => [l.failed, l.cut]), [[undefined, undefined], [undefined, end]]);
+    assert.equal(m.canRetry, true);
+  }
+  for (const end of ['whole', 'unknown'] as const) {
+    const m = after(...begun, turn({ role: 'assistant', outcome: 'answered', end }));
+    assert.deepEqual(m.lines.map((l) => [l.failed, l.cut]), [[undefined, undefined], [undefined, undefined]]);
+  }
+  const empty = after(...begun.slice(0, 2), turn({ role: 'user', outcome: 'failed', code: 'answerCutLength', end: 'length' }));
+  assert.deepEqual(empty.lines.map((l) => [l.failed, l.cut]), [['answerCutLength', undefined]]);
+});
+
 test('cause hidden behind a general message: the cause stays in front, what followed is behind it', () => {
   const m = after(problem('authentication', 'The key was not accepted.'), problem('sessionFailed', 'The session failed.'), problem('breakerOpen', 'It failed often.'));
   assert.equal(m.problem?.code, 'authentication');

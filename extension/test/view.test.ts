@@ -143,6 +143,8 @@ test('what was heard of an interrupted answer is a place in the text, whatever c
   const line = shownLine(answer({ cutOff: true, heardChars: 6 }), english);
   assert.equal(line.text.slice(0, line.heard), '🎉 done');
   assert.equal(line.note, 'Interrupted');
+  assert.match(shownLine(answer({ cut: 'length' }), english).note ?? '', /^Cut off: length limit/);
+  assert.equal(new Set((['length', 'turnLimit', 'filter', 'stall', 'interrupted'] as const).map((cut) => shownLine(answer({ cut }), english).note)).size, 5);
   assert.equal(shownLine(answer({ cutOff: true, heardChars: 0 }), english).note, 'Not heard');
   assert.equal(shownLine(answer({ cutOff: true, heardChars: 14 }), english).note, undefined, 'all of it was heard');
   assert.equal(shownLine(answer({ heardChars: 6 }), english).heard, undefined, 'it was not interrupted');

@@ -22,7 +22,7 @@ export class Assistants implements Assistant {
   send(...[params, out, token]: Parameters<Assistant['send']>): ReturnType<Assistant['send']> {
     if (this.aloud.took(params)) {
       out.text(this.t('Passed on.'));
-      return Promise.resolve({ status: 'completed' });
+      return Promise.resolve({ status: 'completed', end: 'whole' });
     }
     const question = this.questions.of(params);
     return question === undefined && this.inChatView() ? this.chat.send(params, out, token) : this.models.send(params, out, token, question);

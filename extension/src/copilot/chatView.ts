@@ -60,7 +60,7 @@ export class ChatView implements Assistant {
       const refused = draft ?? (await this.busy(before?.at(-1)));
       if (refused !== undefined) {
         out.text(refused);
-        return { status: 'completed' };
+        return { status: 'completed', end: 'whole' };
       }
       if (token.isCancellationRequested) {
         return { status: 'cancelled' };
@@ -241,6 +241,7 @@ class Followed {
   end(ended = this.last?.result ?? {}): CopilotSendResult {
     if (this.last?.result !== undefined && this.last.stopped) {
       this.close(this.t('The request was stopped in the Chat view.'));
+      return { status: 'completed', end: 'interrupted' };
     } else if (ended.errorDetails !== undefined) {
       const { isQuotaExceeded, responseIsFiltered, message } = ended.errorDetails;
       const code = isQuotaExceeded === true ? 'copilotQuota' : responseIsFiltered === true ? 'copilotBlocked' : undefined;
@@ -250,12 +251,12 @@ class Followed {
     } else if (this.last.acted) {
       this.close(this.t('The Chat view is done.'));
     }
-    return { status: 'completed' };
+    return { status: 'completed', end: 'unknown' };
   }
 
   lost(): CopilotSendResult {
     this.close(this.t('I lost track of the Chat view. Its answer is shown there.'));
-    return { status: 'completed' };
+    return { status: 'completed', end: 'unknown' };
   }
 
   private close(text: string): void {

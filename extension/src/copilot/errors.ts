@@ -16,6 +16,8 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['copilotUnavailabl
 const QUOTA = /quota|premium request|allowance|billing|usage limit|free plan|payment|402/i;
 const RATE = /rate.?limit|too many requests|429/i;
 const FILTERED = /filter|content.?policy|responsible ai|off.?topic|blocked by|unsafe/i;
+const LENGTH = /response (is |was )?too long|length limit|max(imum)?[ _-]?(output[ _-]?)?tokens|token limit.*(output|response)/i;
+const STEPS = /max(imum)?[ _-]?(turn|tool call|request|iteration)s?[ _-]?(limit|requests|reached)|tool call limit/i;
 const OFFLINE = /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|EPIPE|network|offline|fetch failed|socket|proxy|certificate|50[0234]\b/i;
 const SIGNED_OUT = /sign(ed)? ?(in|out)|not logged in|unauthori[sz]ed|401|token expired|no copilot (token|subscription)/i;
 
@@ -53,6 +55,12 @@ export function codeOf(err: unknown): ErrorCode {
       return 'copilotQuota';
     case 'ChatRateLimited':
       return 'rateLimited';
+  }
+  if (LENGTH.test(text)) {
+    return 'answerCutLength';
+  }
+  if (STEPS.test(text)) {
+    return 'answerCutTurns';
   }
   if (QUOTA.test(text)) {
     return 'copilotQuota';

@@ -192,7 +192,8 @@ export class LanguageModels implements Assistant {
           out.text('');
         }
       }
-      return { status: token.isCancellationRequested ? 'cancelled' : 'completed' };
+      // The API does not tell whether the answer is whole.
+      return token.isCancellationRequested ? { status: 'cancelled' } : { status: 'completed', end: 'unknown' };
     } catch (err) {
       if (token.isCancellationRequested || isCancelled(err)) {
         return { status: 'cancelled' };

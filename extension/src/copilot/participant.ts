@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { Conversation } from '../conversation';
 import { type Model, isActive } from '../model';
 import type { Translate } from '../text';
+import { cutNote } from '../view';
 import type { Context } from './context';
 import type { Material } from './prompt';
 import { type ChatQuestions, type Exchange, asks } from './questions';
@@ -184,7 +185,8 @@ function follow(conversation: Conversation, turn: Turn, stream: vscode.ChatRespo
       } else if (m.conversation !== instance || m.daemon !== 'running' || !isActive(m.snapshot)) {
         done({ errorDetails: { message: t('The conversation ended before the answer.') } });
       } else if (turn.over(m)) {
-        done(answer === undefined ? { errorDetails: { message: t('The question was stopped before an answer came.') } } : {});
+        done(answer?.cut !== undefined ? { errorDetails: { message: cutNote(answer.cut, t) } }
+        : answer === undefined ? { errorDetails: { message: t('The question was stopped before an answer came.') } } : {});
       }
     };
     const stop = conversation.onChange(look);

@@ -132,7 +132,7 @@ export function compose(
 }
 
 function plain(m: CopilotMessage): string {
-  return m.role === 'tool' ? `${m.name ?? ''} ${JSON.stringify(m.input ?? {})} ${m.content}` : m.content;
+  return m.role === 'tool' ? `${m.name ?? ''} ${JSON.stringify(m.input ?? {})} ${m.content}` : noted(m);
 }
 
 /** Converts messages for the model. The result of a call follows the call. */
@@ -140,7 +140,7 @@ export function messages(said: readonly CopilotMessage[]): Message[] {
   const out: Message[] = [];
   for (const m of said) {
     if (m.role !== 'tool') {
-      out.push({ role: m.role, parts: [{ is: 'text', text: m.content }] });
+      out.push({ role: m.role, parts: [{ is: 'text', text: noted(m) }] });
     } else if (m.callId === undefined || m.name === undefined) {
       out.push({ role: 'user', parts: [{ is: 'text', text: m.content }] });
     } else {
@@ -150,6 +150,13 @@ export function messages(said: readonly CopilotMessage[]): Message[] {
     }
   }
   return out;
+}
+
+/** A message with what the model should know about it. The user's words are shown without. */
+function noted(m: CopilotMessage): string {
+  return m.dictated === true ? `${m.content}\n\n[The words above were dictated. Speech recognition wrote them, so some may be misheard.]`
+    : m.cut === true ? `${m.content}\n\n[This answer was cut off before its end.]`
+    : m.content;
 }
 
 /** The outcome of a call, also if it did not run. */
