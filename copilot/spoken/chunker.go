@@ -107,6 +107,7 @@ type Chunker struct {
 
 	spoke   bool   // a segment with words was emitted
 	skipped string // the first block that ReadCodeSkip left out
+	thought bool   // the text is the reasoning of a model
 	out     []Segment
 	work    int // bytes examined so far, repeats included; for tests
 }

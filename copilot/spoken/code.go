@@ -1,6 +1,7 @@
 package spoken
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"unicode"
@@ -14,17 +15,14 @@ const maxSpokenCode = 80
 // speakCode returns the spoken form of a code span: names are split into words, dots and
 // slashes between names are spoken, brackets are not.
 func (l *language) speakCode(code string) string {
-	code = strings.TrimSpace(code)
-	if len(code) > maxSpokenCode {
-		return l.code
-	}
-	if strings.Contains(code, "://") {
-		return l.hosts(code)
-	}
+	code = strings.TrimSpace(string(withoutEscapes([]byte(code))))
 	if name := l.bare[code]; name != "" {
 		return name
 	}
-	code = l.speakNotation(code)
+	code = l.speakNotation(l.shortCode(l.urls(code)))
+	if len(code) > maxSpokenCode {
+		return l.code
+	}
 	runes := make([]rune, 0, maxSpokenCode)
 	for _, r := range code {
 		runes = append(runes, r)
@@ -33,8 +31,11 @@ func (l *language) speakCode(code string) string {
 	for i := 0; i < len(runes); {
 		if r := runes[i]; !isWordRune(r) {
 			n := 1
-			if i+1 < len(runes) && operators[string(runes[i:i+2])] != "" {
-				n = 2
+			for _, long := range []int{3, 2} {
+				if i+long <= len(runes) && l.operators[string(runes[i:i+long])] != "" {
+					n = long
+					break
+				}
 			}
 			if w := l.speakSymbol(runes, i, n); w != "" {
 				said = append(separated(said), w...)
@@ -49,7 +50,7 @@ func (l *language) speakCode(code string) string {
 		said = appendWord(separated(said), runes, i, j)
 		i = j
 	}
-	return string(said)
+	return l.parted(string(said))
 }
 
 // separated ends a word with a blank before the next one.
@@ -61,37 +62,61 @@ func separated(said []byte) []byte {
 }
 
 var (
-	position    = regexp.MustCompile(`^(\S*[\w]\.\w+):(\d+)(?::\d+)?$`) // main.go:42
-	placeholder = regexp.MustCompile(`(^|[\s"'=/])<([\w -]+)>`)         // <name>
-	generic     = regexp.MustCompile(`(\w)<([\w\s,.:*&?\[\]|']+)>`)     // List<T>, from the inside out
+	placeholder = regexp.MustCompile(`(^|[\s"'=/])<([\w -]+)>`)     // <name>
+	generic     = regexp.MustCompile(`(\w)<([\w\s,.:*&?\[\]|']+)>`) // List<T>, from the inside out
+	escape      = regexp.MustCompile(`(?:\x1b|\\x1[bB]|\\033|\\u001[bB]|\\e)(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)`)
 )
 
-// speakNotation puts a position in a file, placeholders and parameters of types into words.
+// speakNotation puts placeholders and parameters of types into words.
 func (l *language) speakNotation(code string) string {
-	if file, line := positionIn(code); line != "" {
-		return file + " " + l.line + " " + line
-	}
 	if strings.IndexByte(code, '<') < 0 || strings.IndexByte(code, '>') < 0 {
 		return code
 	}
 	code = placeholder.ReplaceAllString(code, "$1$2")
+	return l.speakGenerics(code)
+}
+
+// speakGenerics puts parameters of types into words.
+func (l *language) speakGenerics(code string) string {
 	for before := ""; code != before && strings.LastIndexByte(code, '<') > 0; {
 		before, code = code, generic.ReplaceAllString(code, "$1 "+l.of+" $2")
 	}
 	return code
 }
 
-// positionIn splits a position in a file, such as main.go:42 or main.go:42:7, into file
-// and line.
-func positionIn(code string) (file, line string) {
-	if code == "" || !isDigit(code[len(code)-1]) || strings.IndexByte(code, ':') < 0 {
-		return "", ""
+// withoutEscapes removes the colours of a terminal.
+func withoutEscapes(s []byte) []byte {
+	if bytes.IndexByte(s, 0x1b) < 0 && !bytes.ContainsAny(s, `\`) {
+		return s
 	}
-	m := position.FindStringSubmatch(code)
-	if m == nil {
-		return "", ""
+	return escape.ReplaceAll(s, nil)
+}
+
+// shortCode shortens the ids and deep paths of code, and puts positions in files into words.
+func (l *language) shortCode(code string) string {
+	if len(code) < minHexID && !strings.ContainsAny(code, ":x+") {
+		return code
 	}
-	return m[1], m[2]
+	words := strings.Fields(code)
+	for i, w := range words {
+		head, core, tail := wordParts(w)
+		if strings.HasPrefix(tail, ")") && strings.Count(core, "(") > strings.Count(core, ")") {
+			core, tail = core+")", tail[1:]
+		}
+		if core == "" {
+			continue
+		}
+		if keys := l.sayKeys(core); keys != "" {
+			words[i] = head + keys + tail
+			continue
+		}
+		file, at := l.sayPosition(core)
+		if isPath(core) {
+			file = shortPath(file)
+		}
+		words[i] = head + l.shortIDs(shortName(file)) + at + tail
+	}
+	return strings.Join(words, " ")
 }
 
 // startsWord reports whether the rune at j begins a new word of a camelCase
@@ -120,20 +145,10 @@ func appendWord(said []byte, rs []rune, i, j int) []byte {
 	return said
 }
 
-var operators = map[string]string{
-	"==": "equals", "!=": "is not", "<=": "at most", ">=": "at least", "&&": "and", "||": "or",
-	"->": "arrow", "=>": "arrow", ":=": "is", "++": "plus plus", "+=": "plus equals",
-}
-
-var symbols = map[rune]string{
-	'/': "slash", '\\': "backslash", '=': "equals", '+': "plus", '*': "star", '<': "less than", '>': "greater than",
-	'@': "at", '#': "hash", '$': "dollar", '%': "percent", '&': "and", '|': "pipe", '~': "tilde", '^': "caret",
-}
-
 // speakSymbol speaks the n runes at i, which stand between words.
 func (l *language) speakSymbol(rs []rune, i, n int) string {
-	if n == 2 {
-		return operators[string(rs[i:i+2])]
+	if n > 1 {
+		return l.operators[string(rs[i:i+n])]
 	}
 	before := i > 0 && isWordRune(rs[i-1])
 	after := i+1 < len(rs) && isWordRune(rs[i+1])
@@ -142,15 +157,20 @@ func (l *language) speakSymbol(rs []rune, i, n int) string {
 		return l.dot
 	case '-':
 		if !before && i+1 < len(rs) && (after || rs[i+1] == '-') {
-			return "dash"
+			return l.symbols['-']
 		}
 		return ""
+	case '^':
+		if before && after {
+			return l.power
+		}
+		return l.symbols[r]
 	case '&':
 		if !before && after { // a reference
 			return ""
 		}
-		return symbols[r]
+		return l.symbols[r]
 	default:
-		return symbols[r]
+		return l.symbols[r]
 	}
 }

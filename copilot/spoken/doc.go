@@ -50,4 +50,7 @@
 //   - [Align] maps each character of a segment's text to its source, in order, and exactly
 //     where a word is spoken as written.
 //   - The segment size does not change the words that are spoken.
+//   - No more than twelve letters and digits are spoken in a row: an id is said by its first
+//     four characters, a secret not at all, and a longer name in parts. Names of code are
+//     never taken for ids.
 package spoken

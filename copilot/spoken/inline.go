@@ -31,14 +31,14 @@ const maxMarks = 64
 
 // inline returns the speakable text of inline Markdown.
 func (l *language) inline(src []byte) string {
-	if src = l.notation(src); !hasMarkup(src) {
-		return l.sayWords(l.clean(l.hosts(string(src))))
+	if src = l.notation(withoutEscapes(src)); !hasMarkup(src) {
+		return l.say(string(src))
 	}
 	if !utf8.Valid(src) {
 		src = bytes.ToValidUTF8(src, nil)
 	}
 	if text, ok := l.plainInline(src); ok {
-		return l.sayWords(l.clean(l.hosts(text)))
+		return l.say(text)
 	}
 	var b strings.Builder
 	for len(src) > 0 {
@@ -56,8 +56,23 @@ func (l *language) inline(src []byte) string {
 		}
 		src = src[n:]
 	}
-	return l.sayWords(l.clean(l.hosts(b.String())))
+	return l.say(b.String())
 }
+
+// say returns what is said for a text without markup.
+func (l *language) say(s string) string {
+	s = l.hosts(s)
+	if strings.IndexByte(s, '<') > 0 && strings.IndexByte(s, '>') > 0 {
+		s = l.speakGenerics(s)
+	}
+	if strings.Contains(s, "@@ ") {
+		s = hunk.ReplaceAllString(s, "")
+	}
+	return l.sayWords(l.clean(s))
+}
+
+// hunk matches the place of a change in a diff.
+var hunk = regexp.MustCompile(`@@ -[\d,]+ \+[\d,]+ @@`)
 
 // hasMarkup reports whether a text may contain markup. An underscore within a name does
 // not count.
@@ -180,11 +195,17 @@ var urlPattern = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+]*://|www\.)[^\s<>"\p
 // arrows replaces ASCII arrows.
 var arrows = strings.NewReplacer(" -> ", " → ", " => ", " → ")
 
-// hosts replaces each URL with its host, the only part worth speaking.
+// hosts replaces ASCII arrows, and each URL with its host.
 func (l *language) hosts(s string) string {
 	if strings.Contains(s, "> ") {
 		s = arrows.Replace(s)
 	}
+	return l.urls(s)
+}
+
+// urls replaces each URL with its host, the only part worth speaking, or with the path of a
+// local file.
+func (l *language) urls(s string) string {
 	if !strings.Contains(s, "://") && !strings.Contains(s, "www.") && !strings.Contains(s, "WWW.") {
 		return s
 	}
@@ -196,6 +217,9 @@ func (l *language) hosts(s string) string {
 		}
 		u, err := url.Parse(trimmed)
 		if err != nil || u.Hostname() == "" {
+			if _, path, _ := strings.Cut(trimmed, "://"); path != "" {
+				return path + rest
+			}
 			return link
 		}
 		return l.dots(strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")) + rest
@@ -220,6 +244,14 @@ func (l *language) clean(s string) string {
 		if size = 1; r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(s[i:])
 		}
+		if said := l.glyphs[r]; said != "" && r >= utf8.RuneSelf {
+			if len(out) > 0 {
+				out = append(out, ' ')
+			}
+			out = append(out, said...)
+			blank, dropped, prev = true, true, r
+			continue
+		}
 		switch class := speakable(prev, r, s[i+size:]); {
 		case class == saysBlank:
 			blank = true
@@ -232,7 +264,7 @@ func (l *language) clean(s string) string {
 		case class == saysNothing:
 			dropped = dropped || isEmoji(r)
 		default:
-			if blank && len(out) > 0 && (!dropped || !strings.ContainsRune(".,;:!?)", r)) {
+			if blank && len(out) > 0 && (!dropped || !endsText(r, s[i+size:])) {
 				out = append(out, ' ')
 			}
 			blank, dropped = false, false
@@ -241,6 +273,12 @@ func (l *language) clean(s string) string {
 		prev = r
 	}
 	return string(out)
+}
+
+// endsText reports whether the punctuation r, after a picture that was dropped, belongs to the
+// word before it. rest is the text after r: "./a" is a word.
+func endsText(r rune, rest string) bool {
+	return strings.ContainsRune(".,;:!?)", r) && !isWordRune(firstOr(rest, ' ')) && firstOr(rest, ' ') != '/'
 }
 
 // isClean reports whether a text needs no cleaning: letters and marks that stay, with
@@ -288,6 +326,8 @@ func speakable(prev, r rune, rest string) says {
 		}
 	case isArrow(r):
 		return saysArrow
+	case r >= 0x2190 && r <= 0x21FF, r >= 0x27F0 && r <= 0x27FF, r >= 0x2900 && r <= 0x297F: // other arrows
+		return saysBlank
 	case r == '\u200c' || r == '\u200d':
 		// Between letters of Persian or Indic scripts a joiner changes the word.
 		if !isWordRune(prev) || !isWordRune(firstOr(rest, ' ')) || prev <= 0x7f {
@@ -322,7 +362,7 @@ func keepsMark(prev, r, next rune) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-func isArrow(r rune) bool { return r == '→' || r == '⇒' || r == '➜' || r == '➔' }
+func isArrow(r rune) bool { return strings.ContainsRune("→⇒➜➔➡⟶⟹↦⇨", r) }
 
 // isEmoji matches pictures and ornaments by block, because the Unicode category So also
 // holds signs that are spoken, such as the degree sign.

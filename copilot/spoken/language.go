@@ -11,6 +11,8 @@ import (
 // after which a full stop does not end a sentence. The maps are read-only after
 // initialisation.
 type language struct {
+	vocabulary
+
 	never map[string]bool // a word always follows: "Dr."
 	maybe map[string]bool // ends a sentence if a new one begins: "etc."
 	count map[string]bool // a number follows: "No. 5"
@@ -97,9 +99,10 @@ func set(words string) map[string]bool {
 }
 
 var english = &language{
-	never: set("dr mr mrs ms prof st mt rev gen col sgt capt lt hon pres vs v.s e.g eg i.e ie cf viz ca approx resp incl"),
-	maybe: set("etc al inc ltd co corp jr sr ph.d dept est min max avg"),
-	count: set("no nos fig figs sec eq p pp vol ch art ver"),
+	vocabulary: englishWords,
+	never:      set("dr mr mrs ms prof st mt rev gen col sgt capt lt hon pres vs v.s e.g eg i.e ie cf viz ca approx resp incl"),
+	maybe:      set("etc al inc ltd co corp jr sr ph.d dept est min max avg"),
+	count:      set("no nos fig figs sec eq p pp vol ch art ver"),
 	block: func(lang string, lines int) string {
 		return article(lang) + " block of " + plural(lines, "line", "lines") + ", in the panel."
 	},
@@ -127,14 +130,15 @@ var english = &language{
 		"µs microsecond microseconds|us microsecond microseconds|ms millisecond milliseconds|s second seconds|min minute minutes|h hour hours|" +
 		"Hz hertz hertz|kHz kilohertz kilohertz|MHz megahertz megahertz|GHz gigahertz gigahertz|px pixel pixels|% percent percent|" +
 		"km kilometre kilometres|cm centimetre centimetres|mm millimetre millimetres|kg kilogram kilograms|°C degree_Celsius degrees_Celsius|" +
-		"°F degree_Fahrenheit degrees_Fahrenheit|dB decibel decibels|× times times"),
+		"°F degree_Fahrenheit degrees_Fahrenheit|dB decibel decibels|× times times|€ euro euros|$ dollar dollars|£ pound pounds|¥ yen yen"),
 	signs: map[rune]string{'≥': "at least", '≤': "at most", '≠': "is not", '≈': "about", '×': "times", '±': "plus or minus", '&': "and", '÷': "divided by", '§': "section", '∞': "infinity", '√': "the root of"},
 }
 
 var german = &language{
-	never: set("dr hr fr prof st z.b bzw d.h u.a ggf ca vgl evtl inkl bspw sog o.g u.u i.d.r v.a z.t"),
-	maybe: set("usw etc u.s.w ag co max min"),
-	count: set("nr abb s kap bd abs art"), ordinals: true,
+	vocabulary: germanWords,
+	never:      set("dr hr fr prof st z.b bzw d.h u.a ggf ca vgl evtl inkl bspw sog o.g u.u i.d.r v.a z.t"),
+	maybe:      set("usw etc u.s.w ag co max min"),
+	count:      set("nr abb s kap bd abs art"), ordinals: true,
 	block: func(lang string, lines int) string {
 		if lang == "" {
 			lang = "Code"
@@ -164,12 +168,13 @@ var german = &language{
 		"KiB Kibibyte Kibibyte|MiB Mebibyte Mebibyte|GiB Gibibyte Gibibyte|ns Nanosekunde Nanosekunden|µs Mikrosekunde Mikrosekunden|" +
 		"ms Millisekunde Millisekunden|s Sekunde Sekunden|min Minute Minuten|h Stunde Stunden|Hz Hertz Hertz|kHz Kilohertz Kilohertz|" +
 		"MHz Megahertz Megahertz|GHz Gigahertz Gigahertz|px Pixel Pixel|% Prozent Prozent|km Kilometer Kilometer|cm Zentimeter Zentimeter|" +
-		"mm Millimeter Millimeter|kg Kilogramm Kilogramm|°C Grad_Celsius Grad_Celsius|dB Dezibel Dezibel|× mal mal"),
+		"mm Millimeter Millimeter|kg Kilogramm Kilogramm|°C Grad_Celsius Grad_Celsius|dB Dezibel Dezibel|× mal mal|€ Euro Euro|$ Dollar Dollar|£ Pfund Pfund|¥ Yen Yen"),
 	signs: map[rune]string{'≥': "mindestens", '≤': "höchstens", '≠': "ungleich", '≈': "etwa", '×': "mal", '±': "plus minus", '&': "und", '÷': "geteilt durch", '§': "Paragraf", '∞': "unendlich", '√': "Wurzel aus"},
 }
 
 var japanese = &language{
-	never: english.never, maybe: english.maybe, count: english.count,
+	vocabulary: japaneseWords,
+	never:      english.never, maybe: english.maybe, count: english.count,
 	block: func(lang string, lines int) string {
 		if lang == "" {
 			lang = "コード"
@@ -194,7 +199,8 @@ var japanese = &language{
 	formula: "数式", power: "の", of: "の", line: "行", marks: checkMarks("はい", "いいえ"), version: "バージョン", number: "番号",
 	bare: map[string]string{"[]": "角括弧", "{}": "波括弧", "()": "丸括弧", `""`: "引用符", "''": "引用符",
 		";": "セミコロン", ":": "コロン", ",": "カンマ", "!": "感嘆符", "?": "疑問符"},
-	units: units("B バイト バイト|kB キロバイト キロバイト|KB キロバイト キロバイト|MB メガバイト メガバイト|GB ギガバイト ギガバイト|ms ミリ秒 ミリ秒|s 秒 秒|% パーセント パーセント|px ピクセル ピクセル|Hz ヘルツ ヘルツ|kHz キロヘルツ キロヘルツ|MHz メガヘルツ メガヘルツ|GHz ギガヘルツ ギガヘルツ"),
+	units: units("B バイト バイト|kB キロバイト キロバイト|KB キロバイト キロバイト|MB メガバイト メガバイト|GB ギガバイト ギガバイト|ms ミリ秒 ミリ秒|s 秒 秒|% パーセント パーセント|px ピクセル ピクセル|Hz ヘルツ ヘルツ|kHz キロヘルツ キロヘルツ|MHz メガヘルツ メガヘルツ|GHz ギガヘルツ ギガヘルツ|× 倍 倍|€ ユーロ ユーロ|$ ドル ドル|£ ポンド ポンド|¥ 円 円|" +
+		"ns ナノ秒 ナノ秒|µs マイクロ秒 マイクロ秒|min 分 分|h 時間 時間|km キロメートル キロメートル|TB テラバイト テラバイト|KiB キビバイト キビバイト|MiB メビバイト メビバイト|GiB ギビバイト ギビバイト"),
 	signs: map[rune]string{'≥': "以上", '≤': "以下", '≠': "ノットイコール", '≈': "約", '×': "かける", '±': "プラスマイナス", '&': "と", '∞': "無限"},
 }
 

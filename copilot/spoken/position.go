@@ -87,25 +87,35 @@ func tokensOf(text string) (out []word) {
 	return out
 }
 
-// common returns the longest common subsequence of two texts, as pairs of indices.
+// weight is what a common word counts: a long word more than a number or a letter, which also
+// occur by chance or, in a date, in another order.
+func (w word) weight() int32 {
+	if isDigit(w.key[0]) {
+		return 1
+	}
+	return int32(min(len(w.key), 8))
+}
+
+// common returns the common subsequence of two texts with the greatest weight, as pairs of
+// indices.
 func common(a, b []word) (pairs [][2]int) {
 	width := len(b) + 1
-	length := make([]int32, (len(a)+1)*width) // of the suffixes from a position in each
+	weight := make([]int32, (len(a)+1)*width) // of the suffixes from a position in each
 	for i := range slices.Backward(a) {
 		for j := range slices.Backward(b) {
+			best := max(weight[(i+1)*width+j], weight[i*width+j+1])
 			if a[i].key == b[j].key {
-				length[i*width+j] = length[(i+1)*width+j+1] + 1
-			} else {
-				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
+				best = max(best, weight[(i+1)*width+j+1]+a[i].weight())
 			}
+			weight[i*width+j] = best
 		}
 	}
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
-		case a[i].key == b[j].key:
+		case a[i].key == b[j].key && weight[i*width+j] == weight[(i+1)*width+j+1]+a[i].weight():
 			pairs = append(pairs, [2]int{i, j})
 			i, j = i+1, j+1
-		case length[(i+1)*width+j] >= length[i*width+j+1]:
+		case weight[(i+1)*width+j] >= weight[i*width+j+1]:
 			i++
 		default:
 			j++

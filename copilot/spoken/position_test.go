@@ -13,6 +13,7 @@ import (
 var rewritten = []string{
 	"`parseConfigV2`", "`internal/parser.go:42`", "v1.2.3", "10 km/h", "3.5 GB", "**very** ", "[the page](https://example.com/a/b?c=d)", "https://example.com/x",
 	"`f(x) != nil`", "->", "50 %", "$12", "😀", "*really*", "#42", "2026-11-24", "`a_b_c`", "e.g.", "1,234", "C++", "~5",
+	"72a3277cd7abc1234567890abcdef12345678901", "550e8400-e29b-41d4-a716-446655440000", "/home/ada/work/app/internal/x.go:142", "--no-verify", "Ctrl+C", "a != b", "2m30s", "192.168.0.1:8080",
 }
 
 type failing interface {

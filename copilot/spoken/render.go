@@ -2,6 +2,7 @@ package spoken
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,6 +11,9 @@ import (
 // render returns the spoken text of a piece of the open block, or "". last means that the
 // block ends with the piece.
 func (c *Chunker) render(src []byte, last bool) (text string, class Class) {
+	if src = c.withoutThoughts(src); c.thought && len(src) == 0 {
+		return "", ClassProse
+	}
 	//exhaustive:enforce
 	switch c.kind {
 	case kindNone, kindRule, kindText:
@@ -31,6 +35,41 @@ func (c *Chunker) render(src []byte, last bool) (text string, class Class) {
 		text, c.lead = c.lead+text, ""
 	}
 	return text, class
+}
+
+// thinkTags delimit the reasoning of a model, which is not part of its answer.
+var thinkTags = regexp.MustCompile(`(?i)^\s*<(think|thinking|thought|reasoning)\s*>|</(?:think|thinking|thought|reasoning)\s*>`)
+
+// withoutThoughts removes the reasoning of a model. It begins where a block does: elsewhere a
+// text is about the tag.
+func (c *Chunker) withoutThoughts(src []byte) []byte {
+	if !c.kind.isText() {
+		if c.thought {
+			return nil
+		}
+		return src
+	}
+	if !c.thought && (c.body > 0 || bytes.IndexByte(src, '<') < 0) {
+		return src
+	}
+	var out []byte
+	for len(src) > 0 {
+		tag := thinkTags.FindSubmatchIndex(src)
+		switch {
+		case tag == nil && c.thought:
+			return out
+		case tag == nil:
+			return append(out, src...)
+		case tag[2] >= 0: // it opens
+			c.thought = true
+		case c.thought:
+			c.thought = false
+		default: // a tag that nothing opened
+			return append(out, src...)
+		}
+		src = src[tag[1]:]
+	}
+	return out
 }
 
 func (l *language) renderHeading(text []byte, last bool) string {

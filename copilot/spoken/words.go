@@ -1,6 +1,7 @@
 package spoken
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,16 +18,20 @@ func (l *language) sayWords(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(2 * len(s))
-	number := "" // the previous word, if it is a number
+	number, dropped := "", false // the previous word, if it is a number; whether it was dropped
 	for len(s) > 0 {
 		n, wide := wordEnd(s)
 		if n > 0 && number == "" && isPlainWord(s[:n]) {
 			b.WriteString(s[:n])
-			s = s[n:]
+			s, dropped = s[n:], false
 			continue
 		}
 		if n == 0 {
 			n = 1
+			if dropped && !wide {
+				s, dropped = s[1:], false
+				continue
+			}
 			if wide {
 				_, n = utf8.DecodeRuneInString(s)
 				number = ""
@@ -35,17 +40,40 @@ func (l *language) sayWords(s string) string {
 			s = s[n:]
 			continue
 		}
+		if dropped = isOrnament(s[:n]); dropped {
+			s, number = s[n:], ""
+			continue
+		}
 		head, core, tail := wordParts(s[:n])
+		if strings.HasPrefix(tail, ")") && strings.Count(core, "(") > strings.Count(core, ")") { // f(), main.cs(4,2)
+			core, tail = core+")", tail[1:]
+		}
 		b.WriteString(head)
 		b.WriteString(l.sayWord(core, tail, number))
 		b.WriteString(tail)
 		number = ""
-		if tail == "" && isNumber(core) {
+		if tail == "" && (isNumber(core) || numbers.MatchString(core) || hours.MatchString(core)) {
 			number = core
 		}
 		s = s[n:]
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), " ")
+}
+
+// hours matches a duration whose minutes follow after a blank.
+var hours = regexp.MustCompile(`^\d+h$`)
+
+// isOrnament reports whether a word is drawn rather than said: a rule, a smiley, or the name
+// of a picture between colons.
+func isOrnament(w string) bool {
+	switch w {
+	case ":)", ":-)", ";)", ";-)", ":(", ":-(", ":D", ":-D", ":P", "^^", "@@":
+		return true
+	}
+	if len(w) > 3 && w[0] == ':' && w[len(w)-1] == ':' {
+		return !strings.ContainsFunc(w[1:len(w)-1], func(r rune) bool { return !isLatin(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '+' })
+	}
+	return len(w) > 2 && w != "===" && strings.Trim(w, "-=+~*#|_") == ""
 }
 
 // wordEnd returns where the first word of a text ends: at a blank, or at the start of a
@@ -60,13 +88,15 @@ func wordEnd(s string) (n int, wide bool) {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[n:])
-		if isWideLetter(r) || isWideClause(r) || endingOf(r) == endWide || unicode.IsSpace(r) {
+		if isWideLetter(r) || isWideClause(r) || endingOf(r) == endWide || isWideBracket(r) || unicode.IsSpace(r) {
 			return n, true
 		}
 		n += size
 	}
 	return n, false
 }
+
+func isWideBracket(r rune) bool { return strings.ContainsRune("「」『』（）", r) }
 
 // isPlainWord reports whether a word is spoken as written: Latin letters, capitals only at
 // the start, and a punctuation mark.
@@ -84,10 +114,14 @@ func (l *language) hasWritten(s string) bool {
 	lower := false
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c >= '0' && c <= '9', c == '/', c == '\\', c == '_', c == '%', c == '&', c == '#':
+		case c >= '0' && c <= '9', strings.IndexByte(`/\_%&#=<>|+^~$@*`, c) >= 0:
+			return true
+		case c == '-' && (i == 0 || s[i-1] == ' ' || s[i-1] == '-'), c == ':' && i+1 < len(s) && s[i+1] > ' ', c == ')' && i > 0 && s[i-1] == '(', c == ';' && i+1 < len(s) && s[i+1] == ')':
+			return true
+		case c == '.' && i+2 < len(s) && isLatin(rune(s[i+1])):
 			return true
 		case c >= utf8.RuneSelf:
-			if r, _ := utf8.DecodeRuneInString(s[i:]); l.signs[r] != "" {
+			if r, _ := utf8.DecodeRuneInString(s[i:]); l.signs[r] != "" || r == '€' || r == '£' || r == '¥' || r == '−' {
 				return true
 			}
 		case c >= 'A' && c <= 'Z' && lower:
@@ -130,31 +164,153 @@ func (l *language) sayWord(w, tail, number string) string {
 	if w == "" {
 		return ""
 	}
-	if u, ok := l.units[w]; ok && number != "" && (w != "min" || tail != ".") {
-		return u.of(number)
-	}
-	if said := operators[w]; said != "" {
+	if said, ok := l.saySign(w, tail, number); ok {
 		return said
 	}
-	if sign := l.signs[firstRune(w)]; sign != "" && utf8.RuneCountInString(w) == 1 {
-		return sign
+	if short := l.shortIDs(w); short != w {
+		var said []string
+		for part := range strings.FieldsSeq(short) {
+			said = append(said, l.sayWord(part, "", ""))
+		}
+		return strings.Join(said, " ")
 	}
-	switch {
-	case (w[0] == 'v' || w[0] == 'V') && len(w) > 2 && isDigit(w[1]) && strings.IndexByte(w, '.') > 0 && onlyVersion(w[1:]):
-		return l.version + " " + w[1:]
-	case w[0] == '#' && len(w) > 1 && isNumber(w[1:]):
-		return l.number + " " + w[1:]
-	case isDigit(w[0]):
-		return l.sayAmount(w)
-	case (w[0] == '+' || w[0] == '-') && len(w) > 1 && isDigit(w[1]):
-		return w[:1] + l.sayAmount(w[1:])
-	case utf8.RuneCountInString(w) > 1 && l.signs[firstRune(w)] != "":
-		r := firstRune(w)
-		return l.signs[r] + " " + l.sayWord(w[utf8.RuneLen(r):], tail, "")
-	case isPath(w), isCodeName(w):
+	if said, ok := l.sayAddress(w); ok {
+		return said
+	}
+	if said, ok := l.sayWritten(w, tail); ok {
+		return said
+	}
+	if isPath(w) {
+		file, at := l.sayPosition(w)
+		return l.speakCode(shortPath(file)) + at
+	}
+	if isFlag(w) || isCodeName(w) || isCode(w) {
 		return l.speakCode(w)
 	}
-	return w
+	return l.parted(shortName(w))
+}
+
+// saySign says a unit after a number, an operator or a sign.
+func (l *language) saySign(w, tail, number string) (said string, ok bool) {
+	if number != "" {
+		if u, ok := l.unitOf(w); ok && (w != "min" || tail != ".") {
+			return u.of(number), true
+		}
+		if hours.MatchString(number) && duration.MatchString(w) && strings.HasSuffix(w, "m") {
+			return w[:len(w)-1] + " " + l.periods["m"].of(w[:len(w)-1]), true
+		}
+	}
+	switch w {
+	case "->", "=>":
+		return l.to, true
+	case "--":
+		return "–", true
+	case "*":
+		return l.signs['×'], true
+	case "=", "<", ">", "|", "+", "^", "\\":
+		return l.symbols[rune(w[0])], true
+	}
+	if said := l.operators[w]; said != "" {
+		return said, true
+	}
+	r, size := utf8.DecodeRuneInString(w)
+	sign := l.signs[r]
+	switch {
+	case sign == "":
+		return "", false
+	case size == len(w):
+		return sign, true
+	}
+	return sign + " " + l.sayWord(w[size:], tail, ""), r >= utf8.RuneSelf || r == '&'
+}
+
+// sayWritten says versions, amounts, bounds and other words with digits or signs.
+func (l *language) sayWritten(w, tail string) (said string, ok bool) {
+	if (w[0] == 'v' || w[0] == 'V') && len(w) > 2 && isDigit(w[1]) && strings.IndexByte(w, '.') > 0 && onlyVersion(w[1:]) && !strings.Contains(w, "..") {
+		return l.version + " " + l.sayWord(w[1:], tail, ""), true
+	}
+	if m := span.FindStringSubmatch(w); m != nil {
+		return l.sayWord(m[1], "", "") + " " + l.until + " " + l.sayWord(m[2], tail, ""), true
+	}
+	if m := raised.FindStringSubmatch(w); m != nil {
+		return l.sayWord(m[1], "", "") + " " + l.power + " " + l.sayWord(m[2], "", "") + m[3], true
+	}
+	if keys := l.sayKeys(w); keys != "" {
+		return keys, true
+	}
+	if before, after, found := strings.Cut(w, "@"); found && before != "" && after != "" && strings.ContainsAny(after[:1], "0123456789^~<>=v") {
+		return l.sayWord(before, "", "") + " " + l.at + " " + l.sayWord(after, tail, ""), true
+	}
+	switch {
+	case isColour(w):
+		return spell(w[1:]), true
+	case w[0] == '#' && len(w) > 1 && isNumber(w[1:]):
+		return l.number + " " + w[1:], true
+	case w[0] == '\\' && len(w) > 2 && isLatin(rune(w[1])):
+		if strings.IndexByte(w, '{') > 0 {
+			return l.formula, true
+		}
+		if isTagName(w[1:]) {
+			return w[1:], true
+		}
+	case isDigit(w[0]):
+		if said = l.sayAmount(w); said == w {
+			return l.parted(w), !isPath(w) && !isCode(w)
+		}
+		return said, true
+	}
+	for _, say := range []func(string) (string, bool){l.sayPrice, l.sayComparison, l.saySigned} {
+		if said, ok := say(w); ok {
+			return said, true
+		}
+	}
+	return "", false
+}
+
+// sayKeys says a combination of keys, such as Ctrl+Shift+P, or returns "".
+func (l *language) sayKeys(w string) string {
+	keys := strings.Split(w, "+")
+	if len(keys) < 2 || l.keys[strings.ToLower(keys[0])] == "" {
+		return ""
+	}
+	for i, key := range keys {
+		if name := l.keys[strings.ToLower(key)]; name != "" {
+			keys[i] = name
+		}
+	}
+	return strings.Join(keys, " ")
+}
+
+// isFlag reports whether w is an option of a command: --no-verify, -v.
+func isFlag(w string) bool {
+	name := strings.TrimLeft(w, "-")
+	dashes := len(w) - len(name)
+	if dashes == 0 || dashes > 2 || name == "" || !isLatin(rune(name[0])) || !onlyASCII(w) {
+		return false
+	}
+	return dashes == 2 || len(name) < 5 || strings.IndexByte(name, '=') > 0
+}
+
+// isCode reports whether a word is code because of the signs in it: a!=b, std::vector, $HOME,
+// FOO=bar, f().
+func isCode(w string) bool {
+	if len(w) > maxSpokenCode || len(w) < 3 || strings.Contains(w, "://") {
+		return false
+	}
+	if w[0] == '$' && (isLatin(rune(w[1])) || w[1] == '{') || strings.HasSuffix(w, "()") {
+		return true
+	}
+	for i := 1; i < len(w)-1; i++ {
+		switch w[i] {
+		case '=', '<', '>', '|', '^', '~':
+			return true
+		case ':', '&', '+', '-':
+			if w[i+1] == w[i] && i+2 < len(w) && (w[i] != '-' || i+2 == len(w)) || w[i] == '+' && isWordRune(rune(w[i+1])) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (u unit) of(number string) string {
@@ -162,19 +318,6 @@ func (u unit) of(number string) string {
 		return u.one
 	}
 	return u.many
-}
-
-// sayAmount speaks an amount whose unit follows without a blank: 60s, 35%.
-func (l *language) sayAmount(w string) string {
-	n := 0
-	for n < len(w) && (isDigit(w[n]) || (w[n] == '.' || w[n] == ',') && n+1 < len(w) && isDigit(w[n+1])) {
-		n++
-	}
-	number, rest := w[:n], w[n:]
-	if u, ok := l.units[rest]; ok && rest != "h" { // "1h 20m" is unchanged
-		return number + " " + u.of(number)
-	}
-	return w
 }
 
 func onlyVersion(w string) bool {
@@ -186,40 +329,26 @@ func onlyVersion(w string) bool {
 	return true
 }
 
-// isPath reports whether w is a file path: with a folder and an extension, or a file with
-// a line.
-func isPath(w string) bool {
-	if strings.Contains(w, "://") || len(w) > maxSpokenCode || strings.ContainsFunc(w, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return false
-	}
-	slash := strings.LastIndexAny(w, `/\`)
-	dot := strings.IndexByte(w[slash+1:], '.')
-	if _, line := positionIn(w); line != "" && w[0] != ':' {
-		return true
-	}
-	if slash < 0 || dot < 0 {
-		return false
-	}
-	ext := w[slash+1+dot+1:]
-	return ext != "" && isLatin(rune(ext[0])) && !strings.ContainsAny(w, "()<>|*?")
-}
-
-// isCodeName recognises a code name by a lower-case letter before a capital, or an
-// underscore: parseConfigV2, max_size. Product names begin with a capital.
+// isCodeName recognises a code name by a lower-case letter before a capital, an underscore, or
+// three capitals that begin words: parseConfigV2, MAX_SIZE, ReadWriteCloser. Product names
+// have two.
 func isCodeName(w string) bool {
-	if len(w) > maxSpokenCode || w[0] < 'a' || w[0] > 'z' {
+	if len(w) > maxSpokenCode || !isLatin(rune(w[0])) {
 		return false
 	}
-	marked := false
+	marked, humps := false, 0
 	for i := 1; i < len(w); i++ {
 		switch c := w[i]; {
-		case c == '_' && i < len(w)-1, c >= 'A' && c <= 'Z' && w[i-1] >= 'a' && w[i-1] <= 'z':
+		case c == '_' && i < len(w)-1:
 			marked = true
+		case c >= 'A' && c <= 'Z' && w[i-1] >= 'a' && w[i-1] <= 'z':
+			marked = marked || w[0] >= 'a'
+			humps++
 		case c == '_', !isLatin(rune(c)) && !isDigit(c):
 			return false
 		}
 	}
-	return marked
+	return marked || humps > 1
 }
 
 // pronounced applies the user's pronunciations.
