@@ -214,6 +214,10 @@ func (f *Front) reflex(k vad.MarkKind) {
 // Latency samples.
 func (f *Front) Uplink() *audio.Frame { return &f.out.Uplink }
 
+// Level returns the RMS level of the last captured frame as the detector gets it: without the echo,
+// and before noise suppression and gain control. It is in dBFS.
+func (f *Front) Level() float64 { return audio.LevelOf(f.out.Trigger[:]).RMS }
+
 // Latency returns the delay of the processing in samples.
 func (f *Front) Latency() int64 { return f.proc.Latency() }
 

@@ -17,6 +17,8 @@ type Transcript struct {
 	Probs []float64
 	// Unvoiced: no detector of this machine heard the voice. Pressed: the user held the key.
 	Unvoiced, Pressed bool
+	// Distant: the voice is so quiet that it is not the user's, near the microphone.
+	Distant bool
 	// Answer is set if the sound was short and compared with Port.Expected.
 	Answer *Answer
 }
@@ -58,6 +60,9 @@ func (t Transcript) doubtful() bool {
 	return !t.Pressed && t.reported() && sum/float64(len(t.Probs)) < doubted
 }
 
+// unvouched reports whether no voice of the user is behind the words.
+func (t Transcript) unvouched() bool { return t.Unvoiced || t.Distant }
+
 // doubts reports whether words of a class need to be asked again. The answer of a sound needs no
 // probable words.
 func (t Transcript) doubts(class csm.Class, unsure bool) bool {
@@ -96,13 +101,14 @@ func (t Transcript) surely(word string) bool {
 
 // words returns the words of a transcript. A short sound is an expected answer if it is one
 // for certain, whatever was written: "Stompin." is "Stop.". unsure is true if a yes in it needs
-// to be asked again: the sound was compared and is no yes for certain, or no voice was heard.
+// to be asked again: the sound was compared and is no yes for certain, or no voice of the user was
+// heard.
 func (t Transcript) words() (text string, unsure bool) {
 	switch {
 	case t.Answer == nil:
-		return t.Text, t.Unvoiced
+		return t.Text, t.unvouched()
 	case t.Answer.certain():
-		return t.Answer.Phrase, t.Unvoiced || t.Answer.Lead < leastLeadOfYes
+		return t.Answer.Phrase, t.unvouched() || t.Answer.Lead < leastLeadOfYes
 	}
 	return t.Text, true
 }

@@ -367,6 +367,8 @@ func TestSettles(t *testing.T) {
 		{likely("yes", 0.29), false},
 		{Transcript{Text: "yes"}, false},
 		{Transcript{Text: "yes", Probs: []float64{1}, Unvoiced: true}, false},
+		{Transcript{Text: "yes", Probs: []float64{1}, Distant: true}, false},
+		{Transcript{Text: "Guess.", Answer: &Answer{"Yes.", leastLeadOfYes, mostBehind}, Distant: true}, false},
 		{Transcript{Text: "Guess.", Answer: &Answer{"Yes.", leastLeadOfYes, mostBehind}}, true},
 		{Transcript{Text: "yes", Probs: []float64{1}, Answer: &Answer{"Yes.", leastLeadOfYes - 0.1, 0}}, false},
 	} {
@@ -484,6 +486,13 @@ func TestHeardClassifies(t *testing.T) {
 	}
 	if f := d.heard(1, 1, Transcript{Text: "yes", Probs: []float64{1}, Unvoiced: true}); !f.Doubted {
 		t.Errorf("a yes without a voice: %+v", f)
+	}
+	for text, want := range map[string]bool{"yes": true, "no": false, "stop": false, "explain the parser": false} {
+		said := Certain(text)
+		said.Distant = true
+		if f := d.heard(1, 1, said); f.Doubted != want {
+			t.Errorf("a distant %q: %+v", text, f)
+		}
 	}
 	for text, want := range map[string]csm.Partial{
 		"the": {}, "the cache": {Words: 2}, "mm-hm": {Words: 1, Class: csm.Backchannel}, // coughs are also transcribed as "the"

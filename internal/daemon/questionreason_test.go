@@ -53,6 +53,7 @@ func TestASoundDoesNotDoubtANamedAction(t *testing.T) {
 		{Transcript{Text: "Yes, delete it.", Answer: uncertain}, false},
 		{Transcript{Text: "Yes, delete it.", Probs: []float64{0.1, 0.4, 0.1}, Answer: uncertain}, false},
 		{Transcript{Text: "Yes, delete it.", Probs: []float64{1, 1, 1}, Answer: uncertain, Unvoiced: true}, false},
+		{Transcript{Text: "Yes, delete it.", Probs: []float64{1, 1, 1}, Answer: uncertain, Distant: true}, false},
 		{Transcript{Text: "Yes.", Probs: []float64{1}, Answer: &Answer{"Yes.", 9, 0}}, false},
 	} {
 		if f := r.d.heard(1, 99, c.said); f.Class != csm.Yes || f.Named != c.named {

@@ -33,7 +33,7 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	}
 	f.Words = len(strings.Fields(text))
 	if f.Named { // no expected answer names the action, so the sound is none for certain
-		unsure = t.Unvoiced || t.doubtful()
+		unsure = t.unvouched() || t.doubtful()
 	}
 	f.Doubted = f.Doubted || f.Class == csm.Content && t.doubtful() && d.grammar().Classify(text).Class == spoken.UtteranceContent || t.doubts(f.Class, unsure)
 	f.Named = f.Named && !f.Doubted

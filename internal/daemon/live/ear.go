@@ -31,6 +31,7 @@ type ear struct {
 	said    atomic.Bool   // and told aloud
 	untold  atomic.Bool   // words dropped in a gap have not been reported aloud yet
 	backlog backlog
+	levels  levels
 	clock   captureClock
 
 	mu     sync.Mutex
@@ -133,6 +134,7 @@ func (e *ear) hear(pos int64, f *audio.Frame) {
 		e.w.port.Warn(protocol.CodeHearsItself, "")
 	}
 	marks = slices.DeleteFunc(marks, func(m vad.Mark) bool { return m.Kind == vad.Suspected || m.Kind == vad.Dismissed })
+	e.levels.push(pos-e.front.Latency(), e.front.Level())
 	e.pass(pos-e.front.Latency(), e.front.Uplink(), e.front.MaybeVoice(), marks)
 }
 

@@ -87,9 +87,16 @@ func (h *hearer) voice(m vad.Mark, arrived time.Duration) {
 			late := max(h.w.now()-arrived, audio.Duration(m.Decided-m.Pos))
 			events = append(events, some(match.voice(m.Pos, late))...)
 			match.expect(m.Pos, expected)
+			if m.Kind == vad.Onset && h.ear != nil {
+				h.ear.levels.begin()
+			}
 			return events
 		case vad.Paused:
-			return some(match.silence(m.Pos))
+			paused := match.silence(m.Pos)
+			if u := match.open(); u != nil && !u.pressed && h.ear != nil {
+				u.distant = h.ear.levels.pause(u.from, u.to)
+			}
+			return some(paused)
 		default:
 			h.awaitWords(match)
 			return match.gone()

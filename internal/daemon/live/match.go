@@ -49,6 +49,7 @@ type utterance struct {
 	paused   bool  // the local detector has reported a pause
 	stopped  bool  // its end was reported to the core
 	quiet    bool  // the local detector has reported its end
+	distant  bool  // the voice is far quieter than the user's own
 	item     *item // the service's item; nil until it heard something
 
 	expected [][]string     // answers when it began; nil if none were expected
@@ -238,6 +239,7 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, said)}
 	}
 	said.Pressed = u.pressed
+	said.Distant = u.distant
 	if said.Answer == nil {
 		said.Answer = u.answer
 	}

@@ -105,7 +105,7 @@ func handlers(root string) project {
 const (
 	realtimeTests = "^(Fuzz.*|TestAzureNeeds.*|TestCredentialRedaction|TestDialConfiguration|TestDialFailures|TestDialWithoutKey|TestDownlinkResumes|TestExpiry.*|TestJitter.*" +
 		"|TestNetworksAreRemembered|TestRetryAfter.*|TestSpeech.*|TestSpeed.*|TestSpoken.*|TestStatus.*|TestTargetFollowsTheDelays|TestTurnDetectionShapes|TestUplinkNeverBlocks)$"
-	liveTests = "^Test(ADialThatIsToldToStop|AnotherEpochWaits.*|AsideIsHeard.*|CredentialCodes.*|CursorTenTimesASecond|Detectors.*|DialsWait.*|EveryDialFailureHasItsWords" +
+	liveTests = "^Test(ADialThatIsToldToStop|AFirstVoiceInTheNoiseIsDistant|AVoice.*|OnlyCapturedFramesHaveALevel|TheLevelOfAVoice.*|TheWordsOfADistantVoiceAreMarked|AnotherEpochWaits.*|AsideIsHeard.*|CredentialCodes.*|CursorTenTimesASecond|Detectors.*|DialsWait.*|EveryDialFailureHasItsWords" +
 		"|HeardPositionKnowsTheRate|Matcher|MatcherKnowsTheVoice|MismatchIsAWarning.*|PrerollIs.*|RenderingAllocates.*|RenewalMargin.*|TranscriptionSettings.*|TurnModes.*|VoiceRateIsLimitedOnceAloud)$"
 	// worldTests do not wait for a voice, but load the engines of the embedded server.
 	worldTests = "^Test(ACallThatStandsAsItIsClosed|ASuccessorTakesOver|ASuccessorThatIsGivenUp|BothDevicesLost|MutedTheMicrophone.*|REQ003.*|TakeOverIsOfOneStart|WakePhraseIsOptional|WakePhraseThatCannotBeUsed)$"
