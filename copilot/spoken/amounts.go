@@ -19,6 +19,7 @@ var (
 	comparison = regexp.MustCompile(`^(\^|~>|~=|>=|<=|==|!=|=|<|>|~)v?(\d\S*)$`)
 	prerelease = regexp.MustCompile(`^(\d+\.\d+(?:\.\d+)?)-([A-Za-z][\w.-]*)(?:\+([\w.-]+))?$`)
 	span       = regexp.MustCompile(`^([\w/~^.-]*\w)\.\.([\w^][\w/~^.-]*)$`)
+	amounts    = regexp.MustCompile(`^(\d[\d.,]*[a-zA-Zµ%°]+)[-–](\d[\d.,]*[a-zA-Zµ%°]+)$`)
 	raised     = regexp.MustCompile(`^(\w+)\^(-?\w+)(\)*)$`)
 )
 
@@ -85,6 +86,10 @@ func dateNumber(digits string) int {
 
 // sayNumber says a range, a power or a version.
 func (l *language) sayNumber(w string) (said string, ok bool) {
+	if m := amounts.FindStringSubmatch(w); m != nil {
+		from, to := l.sayAmount(m[1]), l.sayAmount(m[2])
+		return from + " " + l.until + " " + to, from != m[1] && to != m[2]
+	}
 	if m := numbers.FindStringSubmatch(w); m != nil {
 		u, known := l.unitOf(m[3])
 		if m[3] != "" && !known || !ascends(m[1], m[2]) {

@@ -79,7 +79,12 @@ func (l *language) speakNotation(code string) string {
 // speakGenerics puts parameters of types into words.
 func (l *language) speakGenerics(code string) string {
 	for before := ""; code != before && strings.LastIndexByte(code, '<') > 0; {
-		before, code = code, generic.ReplaceAllString(code, "$1 "+l.of+" $2")
+		before, code = code, generic.ReplaceAllStringFunc(code, func(s string) string {
+			if strings.Contains(s, "&&") || strings.Contains(s, "||") { // a<b && c>d
+				return s
+			}
+			return generic.ReplaceAllString(s, "$1 "+l.of+" $2")
+		})
 	}
 	return code
 }

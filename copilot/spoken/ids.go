@@ -28,8 +28,9 @@ var (
 	dataURL    = regexp.MustCompile(`data:[\w./+;=-]*;base64,[\w+/=-]*`)
 	macAddress = regexp.MustCompile(`\b[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2}){5,}\b`)
 	ipv6       = regexp.MustCompile(`(?i)^\[?[0-9a-f]{1,4}:(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{0,4}(?:/\d+|%\w+)?\]?$`)
-	hexNumber  = regexp.MustCompile(`\b0[xX]([0-9a-fA-F]{2,})\b`)
+	hexNumber  = regexp.MustCompile(`\b0[xX]([0-9a-fA-F]+)\b`)
 	secret     = regexp.MustCompile(`\b(?:(?:sk|pk|rk|whsec|gh[opsur]|github_pat|glpat|xox[a-z]|hf|npm|pypi|shpat|dop_v1|ya29|SG)[-_.]|AKIA|ASIA|AIza)[\w.-]{14,}`)
+	credential = regexp.MustCompile(`(?i)((?:key|token|secret|passwd|password)["']?[=:]["']?)([\w+/.=-]{12,})`)
 	alnum      = regexp.MustCompile(`[0-9A-Za-z]+`)
 )
 
@@ -49,11 +50,14 @@ func (l *language) shortIDs(w string) string {
 		if m := fraction.FindStringSubmatch(w); m != nil {
 			return l.about + " " + rounded(m[1], m[2])
 		}
-		if strings.IndexByte(w, ':') >= 0 {
+		if strings.IndexByte(w, ':') >= 0 || strings.Count(w, "-") > 4 {
 			w = macAddress.ReplaceAllString(w, l.mac)
 			if ipv6.MatchString(w) && strings.Count(w, ":") > 3 {
 				return l.ipv6
 			}
+		}
+		if m := credential.FindStringSubmatchIndex(w); m != nil && strings.ContainsAny(w[m[4]:m[5]], "0123456789") {
+			w = w[:m[4]] + l.token + w[m[5]:]
 		}
 		w = uuid.ReplaceAllStringFunc(w, spelled)
 		w = hexNumber.ReplaceAllStringFunc(w, l.sayHex)

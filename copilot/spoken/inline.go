@@ -143,12 +143,15 @@ func (l *language) speakNode(b *strings.Builder, n ast.Node, src []byte) ast.Wal
 
 var htmlTags = set("a abbr b big blockquote body br center cite code col dd del details dfn div dl dt em font footer form h1 h2 h3 h4 h5 h6 head header hr html i img input ins kbd li link main mark nav ol p picture pre q s samp script section small span strike strong style sub summary sup svg table tbody td tfoot th thead title tr tt u ul var video wbr")
 
+// blockTags are the tags that separate words.
+var blockTags = set("details dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p pre summary table td th tr ul")
+
 // speakTag returns what is said for a tag after the text before. An unknown HTML tag is a
 // placeholder or a type parameter.
 func (l *language) speakTag(before, tag string) string {
 	name := tag[1 : len(tag)-1]
 	switch lower := strings.ToLower(name); {
-	case strings.HasPrefix(lower, "br"):
+	case strings.HasPrefix(lower, "br"), blockTags[strings.TrimPrefix(lower, "/")]:
 		return " "
 	case !isTagName(lower) || htmlTags[lower]:
 		return ""

@@ -15,7 +15,9 @@ var (
 	// not match.
 	reference = regexp.MustCompile(`(^|[^\w\])\\!])\[([^\[\]\n]+)\]\[[^\[\]\n]*\]`)
 	footnote  = regexp.MustCompile(`\[\^[^\s\]]+\]:?`)
-	note      = regexp.MustCompile(`^\[!([A-Za-z])([A-Za-z]+)\]`)
+	// An environment of LaTeX without dollars around it.
+	environment = regexp.MustCompile(`(?s)\\begin\{\w+\*?\}.*?\\end\{\w+\*?\}`)
+	note        = regexp.MustCompile(`^\[!([A-Za-z])([A-Za-z]+)\]`)
 )
 
 // maxFormula is the length in runes of the longest formula that is spoken.
@@ -24,7 +26,7 @@ const maxFormula = 24
 // notation replaces notation that the Markdown library treats as text with words. Code
 // spans are unchanged.
 func (l *language) notation(src []byte) []byte {
-	if bytes.IndexByte(src, '$') < 0 && bytes.IndexByte(src, '[') < 0 && !bytes.Contains(src, []byte(`\(`)) {
+	if bytes.IndexByte(src, '$') < 0 && bytes.IndexByte(src, '[') < 0 && !bytes.Contains(src, []byte(`\(`)) && !bytes.Contains(src, []byte(`\begin{`)) {
 		return src
 	}
 	var out []byte
@@ -46,6 +48,9 @@ func (l *language) notation(src []byte) []byte {
 }
 
 func (l *language) notationOfText(src []byte, first bool) []byte {
+	if bytes.Contains(src, []byte(`\begin{`)) {
+		src = environment.ReplaceAllLiteral(src, []byte(l.formula))
+	}
 	src = l.formulas(src)
 	if bytes.Contains(src, []byte("[^")) {
 		src = footnote.ReplaceAll(src, nil)

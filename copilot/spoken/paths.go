@@ -143,7 +143,7 @@ func (l *language) sayAddress(w string) (said string, ok bool) {
 	if m := hostPath.FindStringSubmatch(w); m != nil {
 		return l.dots(m[1]), true
 	}
-	if email.MatchString(w) && strings.IndexByte(w, '@') > 0 && !isDigit(w[strings.IndexByte(w, '@')+1]) {
+	if w = strings.TrimPrefix(w, "mailto:"); email.MatchString(w) && strings.IndexByte(w, '@') > 0 && !isDigit(w[strings.IndexByte(w, '@')+1]) {
 		return strings.Replace(l.dots(w), "@", " "+l.at+" ", 1), true
 	}
 	return "", false

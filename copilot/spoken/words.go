@@ -60,6 +60,9 @@ func (l *language) sayWords(s string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
+// caller matches a function and its place, as traces of Java have it.
+var caller = regexp.MustCompile(`^([\w.$]+)\((\w+\.\w+:\d+)\)$`)
+
 // hours matches a duration whose minutes follow after a blank.
 var hours = regexp.MustCompile(`^\d+h$`)
 
@@ -240,6 +243,12 @@ func (l *language) sayWritten(w, tail string) (said string, ok bool) {
 	}
 	if before, after, found := strings.Cut(w, "@"); found && before != "" && after != "" && strings.ContainsAny(after[:1], "0123456789^~<>=v") {
 		return l.sayWord(before, "", "") + " " + l.at + " " + l.sayWord(after, tail, ""), true
+	}
+	if name, value, found := strings.Cut(w, "="); found && name != "" && value != "" && isDigit(value[0]) && isWordRune(rune(name[len(name)-1])) {
+		return l.sayWord(name, "", "") + " " + l.symbols['='] + " " + l.sayWord(value, tail, ""), true
+	}
+	if m := caller.FindStringSubmatch(w); m != nil {
+		return l.sayWord(m[1], "", "") + " (" + l.sayWord(m[2], "", "") + ")", true
 	}
 	switch {
 	case isColour(w):
