@@ -192,7 +192,11 @@ func (c *call) release() {
 		return
 	}
 	c.detector.Reset()
-	if err := c.srv.detectors.put(c.detector); err != nil {
+	done := c.srv.detectors.put
+	if vad.Replaced(c.detector) {
+		done = c.srv.detectors.discard // the next call tries the first choice again
+	}
+	if err := done(c.detector); err != nil {
 		c.log.Warn().Err(err).Msg("closing the voice detector")
 	}
 }

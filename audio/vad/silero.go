@@ -105,13 +105,13 @@ func (s *silero) Reset() {
 func (s *silero) Remember(to *Memory) {
 	if s.model != nil {
 		copy(to.state[:], s.state.GetData())
-		to.context = s.context
+		to.context, to.known = s.context, true
 	}
 }
 
 // Recall implements Rememberer.
 func (s *silero) Recall(from *Memory) {
-	if s.model != nil {
+	if s.model != nil && from.known {
 		copy(s.state.GetData(), from.state[:])
 		s.context = from.context
 	}

@@ -220,6 +220,35 @@ func BenchmarkOnset(b *testing.B) {
 	}
 }
 
+// BenchmarkFalseOnset reports how many of the recordings of keys, music and coughs are taken
+// for a voice, by Silero and by its fallback. It needs the downloads of scripts/speech.sh.
+//
+//	go test -tags nolibopusfile -run - -bench FalseOnset -benchtime 1x ./audio/vad
+func BenchmarkFalseOnset(b *testing.B) {
+	for name, tracker := range map[string]func(testing.TB, TrackerConfig) *Tracker{"silero": newSileroTracker, "webrtc": newWebRTCTracker} {
+		for _, kind := range []speechdata.Kind{speechdata.Noise, speechdata.Music, speechdata.Cough} {
+			clips, err := speechdata.LoadAll(kind)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(fmt.Sprintf("%s/%s", name, kind), func(b *testing.B) {
+				tr := tracker(b, ProfileConfig(ProfileDefault))
+				for b.Loop() {
+					onsets := 0
+					for i, c := range clips {
+						if len(follow(b, tr, newScene(c, uint64(i), "quiet", 0, nil).pcm, false)) > 0 {
+							onsets++
+						}
+					}
+					b.ReportMetric(0, "ns/op") // not meaningful here
+					b.ReportMetric(float64(len(clips)), "n")
+					b.ReportMetric(float64(onsets), "onsets")
+				}
+			})
+		}
+	}
+}
+
 func load(b *testing.B, kind speechdata.Kind) []*speechdata.Clip {
 	b.Helper()
 	clips, err := speechdata.LoadAll(kind)
@@ -262,6 +291,10 @@ func onsetRules(b *testing.B) map[string]func(pcm []int16) []Mark {
 			tr := newSileroTracker(b, ProfileConfig(p))
 			rules[fmt.Sprintf("%s,audible=%v", p, audible)] = func(pcm []int16) []Mark { return follow(b, tr, pcm, audible) }
 		}
+	}
+	for _, audible := range []bool{false, true} {
+		tr := newWebRTCTracker(b, ProfileConfig(ProfileDefault))
+		rules[fmt.Sprintf("webrtc,audible=%v", audible)] = func(pcm []int16) []Mark { return follow(b, tr, pcm, audible) }
 	}
 	for _, n := range []int{1, 2} {
 		cfg := ProfileConfig(ProfileDefault)

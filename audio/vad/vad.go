@@ -83,6 +83,7 @@ type Detector interface {
 
 // Memory is a detector's state after the audio it has processed.
 type Memory struct {
+	known   bool // it holds a state
 	state   [256]float32
 	context [contextSamples]float32
 }
@@ -92,6 +93,23 @@ type Rememberer interface {
 	Detector
 	Remember(to *Memory)
 	Recall(from *Memory)
+}
+
+// Remember stores the state of a detector, or none if it is not a Rememberer.
+func Remember(d Detector, to *Memory) {
+	if r, ok := d.(Rememberer); ok {
+		r.Remember(to)
+		return
+	}
+	to.known = false
+}
+
+// Recall restores a state that Remember stored. It does nothing if there is none, or if the
+// detector is not a Rememberer.
+func Recall(d Detector, from *Memory) {
+	if r, ok := d.(Rememberer); ok && from.known {
+		r.Recall(from)
+	}
 }
 
 // The last contextSamples of the previous window precede each window. Without them

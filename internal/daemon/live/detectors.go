@@ -157,8 +157,8 @@ func (p *detectors) shut() (err error) {
 	return err
 }
 
-// lent is a detector that returns to the pool when it is closed. One that failed does
-// not, and the next conversation loads another.
+// lent is a detector that returns to the pool when it is closed. One that failed or was
+// replaced does not, and the next conversation loads another.
 type lent struct {
 	vad.Detector
 	from   *detectors // nil once closed
@@ -172,6 +172,12 @@ func (l *lent) Process(window []int16) (float32, error) {
 	return p, err
 }
 
+// Remember implements vad.Rememberer.
+func (l *lent) Remember(to *vad.Memory) { vad.Remember(l.Detector, to) }
+
+// Recall implements vad.Rememberer.
+func (l *lent) Recall(from *vad.Memory) { vad.Recall(l.Detector, from) }
+
 // Close implements vad.Detector.
 func (l *lent) Close() error {
 	p := l.from
@@ -182,7 +188,7 @@ func (l *lent) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.returned()
-	if l.failed {
+	if l.failed || vad.Replaced(l.Detector) {
 		return l.Detector.Close()
 	}
 	l.Reset()
