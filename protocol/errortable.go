@@ -88,6 +88,7 @@ const (
 	CodeVoiceLate          ErrorCode = "voiceLate"
 	CodeHearingReplaced    ErrorCode = "hearingReplaced"
 	CodeTurnEndReplaced    ErrorCode = "turnEndReplaced"
+	CodeDetectorReplaced   ErrorCode = "detectorReplaced"
 	CodeLanguageUnknown    ErrorCode = "languageUnknown"
 	CodeServiceLimited     ErrorCode = "serviceLimited"
 	CodeVoiceParaphrases   ErrorCode = "voiceParaphrases"
@@ -470,6 +471,10 @@ var Errors = []ErrorSpec{
 		words{"The end-of-turn model failed. Turns now end by words and pauses.", "Das Modell für das Ende Ihrer Äußerung ist ausgefallen. Wörter und Pausen entscheiden stattdessen.", "発話の終わりを判定するモデルが使えなくなりました。代わりに言葉と間で判定します。"},
 		words{"Install or import the model again; run doctor.", "Installieren oder importieren Sie das Modell noch einmal; führen Sie doctor aus.", "モデルをもう一度インストールまたはインポートしてください。doctor も利用できます。"},
 		words{"I may wait a little longer before I answer.", "Ich warte vielleicht etwas länger, bevor ich antworte.", "お返事まで少し長くお待ちいただくことがあります。"}},
+	{CodeDetectorReplaced, -32091, true,
+		words{"The voice detector failed and was replaced by a simpler one, which takes more noises for speech.", "Die Erkennung, ob jemand spricht, ist ausgefallen und wurde durch eine einfachere ersetzt, die mehr Geräusche für Sprache hält.", "発話の検出が使えなくなったため、簡易な方式に切り替えました。雑音を発話と間違えることが増えます。"},
+		words{"Install the program or its models again; run doctor, which says what is missing.", "Installieren Sie das Programm oder seine Modelle noch einmal; doctor sagt, was fehlt.", "プログラムまたはモデルをもう一度インストールしてください。doctor を実行すると、足りないものが分かります。"},
+		words{"My voice detector failed, so a noise may interrupt me.", "Ich erkenne nicht mehr so genau, wer spricht; ein Geräusch kann mich unterbrechen.", "発話の検出が簡易になったため、雑音で話が止まることがあります。"}},
 	{CodeLanguageUnknown, -32089, false,
 		words{"The recogniser of this machine does not understand your language.", "Die Erkennung dieses Rechners versteht Ihre Sprache nicht.", "このコンピューターの音声認識は、あなたの言語に対応していません。"},
 		words{"Install a model for it with Agent Voice: Install Local Voice, or models install. If you speak English, set agentvoice.transcription.language to en.", "Installieren Sie ein Modell dafür mit „Agent Voice: Lokale Stimme installieren“ oder models install. Wenn Sie Englisch sprechen, stellen Sie agentvoice.transcription.language auf en.", "「Agent Voice: ローカル音声をインストール」または models install で、対応するモデルをインストールしてください。英語で話す場合は、agentvoice.transcription.language を en にしてください。"},

@@ -401,6 +401,6 @@ if [[ -n $todo_assets ]]; then
   without=
   grep -qE '^(moonshine|onnxruntime|libonnxruntime)' <<<"$todo_assets" && without+=', PocketSphinx recognises speech'
   grep -qE '^(kokoro|onnxruntime|libonnxruntime)' <<<"$todo_assets" && without+=', Flite speaks'
-  grep -qE '^(silero|onnxruntime|libonnxruntime)' <<<"$todo_assets" && without+=', voices are detected by their level'
+  grep -qE '^(silero|onnxruntime|libonnxruntime)' <<<"$todo_assets" && without+=', a simpler detector finds voices'
   say "files are missing${without:+; without them$without}: check the network and the proxy, then run \`make deps\`"
 fi

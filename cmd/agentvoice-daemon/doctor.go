@@ -137,9 +137,10 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 		in: chosen(f.audioIn, set.Audio.InputDevice), out: chosen(f.audioOut, set.Audio.OutputDevice),
 		aloud: aloud, busy: !holder.OK, say: say,
 	})...)
+	detail, needed, err := detector()
 	all = append(all, holder,
 		check("echo cancellation", false, canceller),
-		check("voice detection", local, detector))
+		found("voice detection", local && needed, detail, nil, err))
 	all = append(all, findSpeech(modelNames(set.Models), language).examine(local, language)...)
 	all = append(all,
 		check("wake phrase", false, wakePhrase),

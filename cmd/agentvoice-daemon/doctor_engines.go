@@ -3,15 +3,18 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -31,12 +34,19 @@ func canceller() (string, error) {
 	return "WebRTC audio processing", nil
 }
 
-func detector() (string, error) {
-	d, err := voiceDetector()
-	if err != nil {
-		return "", err
+// detector checks the voice detector. A conversation goes on with that of WebRTC, so only
+// without both it is an error that needs fixing.
+func detector() (detail string, needed bool, err error) {
+	d, err := silero()
+	if err == nil {
+		return "Silero", true, d.Close()
 	}
-	return "Silero", d.Close()
+	other, none := vad.NewWebRTC()
+	if none != nil {
+		return "", true, errors.Join(err, none)
+	}
+	what, fix, _ := strings.Cut(err.Error(), "; ")
+	return "", false, errors.Join(fault{"WebRTC's detector detects voices instead of Silero, and takes more noises for speech: " + what, cmp.Or(fix, "install the program again")}, other.Close())
 }
 
 // wakePhrase checks the wake phrase detector.

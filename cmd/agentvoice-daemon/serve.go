@@ -156,7 +156,7 @@ func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 				return chosen(f.audioIn, s.Audio.InputDevice), chosen(f.audioOut, s.Audio.OutputDevice)
 			},
 			Speed: 1, Credentials: f.editorCredentials(c), TURNPassword: os.Getenv(envTURN), Engines: engines(cfg.Log, reports), Comparer: comparer, Reports: reports, Log: cfg.Log,
-			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
+			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetectors(reports.DetectorReplaced),
 			Spotter: spotter, KeepModels: f.keepModels, Naps: devicesMayClose(f.audioIn, f.audioOut),
 		})
 		d := daemon.New(daemon.Config{

@@ -172,7 +172,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },
 			Ended:  end, Tap: tap, Speed: f.speed,
-			Credentials: credentials(f.keyFile), TURNPassword: os.Getenv(envTURN), Engines: engines(log, reports), Comparer: comparer, Reports: reports, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetector, Log: log,
+			Credentials: credentials(f.keyFile), TURNPassword: os.Getenv(envTURN), Engines: engines(log, reports), Comparer: comparer, Reports: reports, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetectors(reports.DetectorReplaced), Log: log,
 		}),
 	})
 	return talk(ctx, d, v, ended, f.speed)

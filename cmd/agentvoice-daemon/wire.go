@@ -198,7 +198,7 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 // engines returns the function that creates the embedded server's engines.
 func engines(log zerolog.Logger, reports *live.Reports) func(live.SpeechChoice) (localrealtime.Config, error) {
 	return func(set live.SpeechChoice) (localrealtime.Config, error) {
-		return localEngines(log, set, speechReports{reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced, reports.LanguageUnknown})
+		return localEngines(log, set, speechReports{reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced, reports.DetectorReplaced, reports.LanguageUnknown})
 	}
 }
 
@@ -210,17 +210,12 @@ func comparer(set live.SpeechChoice, local bool) hearing.Factory {
 // speechReports are called when a model fails and its fallback takes over, and when the
 // recogniser does not know the user's language.
 type speechReports struct {
-	hearing, voice, turnEnd func(error)
-	language                func(string)
+	hearing, voice, turnEnd, detector func(error)
+	language                          func(string)
 }
 
 // localEngines creates the engines of this machine.
 func localEngines(log zerolog.Logger, set live.SpeechChoice, report speechReports) (localrealtime.Config, error) {
-	for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
-		if _, err := asset(); err != nil {
-			return localrealtime.Config{}, err
-		}
-	}
 	speech := findSpeech(modelNames(set.Models), set.Language)
 	if speech.err != nil {
 		log.Warn().Err(speech.err).Msg("some speech models are unusable")
@@ -229,12 +224,18 @@ func localEngines(log zerolog.Logger, set live.SpeechChoice, report speechReport
 		Recognizer:  speech.recognizers(set.Language, report),
 		Synthesizer: speech.synthesizers(set, report.voice),
 		Listener:    speech.listener(report.turnEnd),
-		Detector:    voiceDetector,
+		Detector:    voiceDetectors(report.detector),
 	}, nil
 }
 
-// voiceDetector creates a voice activity detector.
-func voiceDetector() (vad.Detector, error) {
+// voiceDetectors returns what creates voice detectors: Silero's, or that of WebRTC where
+// Silero or ONNX Runtime cannot be used.
+func voiceDetectors(report func(error)) func() (vad.Detector, error) {
+	return vad.WithFallback(silero, vad.NewWebRTC, report)
+}
+
+// silero creates a voice detector that runs the Silero model.
+func silero() (vad.Detector, error) {
 	model, err := assets.Silero()
 	if err != nil {
 		return nil, err

@@ -144,6 +144,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   hearsItself: [],
   hearingReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   turnEndReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
+  detectorReplaced: ['agentvoice.checkSetup', 'agentvoice.showLog'],
   languageUnknown: ['agentvoice.installLocalVoice', 'agentvoice.openSettings'],
   serviceLimited: ['agentvoice.openSettings'],
   voiceParaphrases: ['agentvoice.openSettings'],

@@ -161,7 +161,7 @@ func find(name, what, pkg string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s %s is missing: install it with `make deps`, or take it from the %s and put it in the folder that %s names",
+	return "", fmt.Errorf("%s %s is missing; install it with `make deps`, or take it from the %s and put it in the folder that %s names",
 		what, name, pkg, Env)
 }
 

@@ -44,6 +44,21 @@ func (r *Reports) TurnEndReplaced(err error) {
 	}
 }
 
+// DetectorReplaced tells the user, once, that the voice detector failed and that a simpler
+// one took over. Detectors are loaded before each conversation, several at a time.
+func (r *Reports) DetectorReplaced(err error) {
+	w := r.to()
+	if w == nil {
+		return
+	}
+	if !w.service.detectorLost.CompareAndSwap(false, true) {
+		w.cfg.Log.Debug().Err(err).Msg("the voice detector failed again")
+		return
+	}
+	w.cfg.Log.Warn().Err(err).Msg("the voice detector failed; a simpler one takes over")
+	w.port.Warn(protocol.CodeDetectorReplaced, w.because(err))
+}
+
 // LanguageUnknown tells the user, once, that the recogniser does not understand a language.
 func (r *Reports) LanguageUnknown(language string) {
 	w := r.to()

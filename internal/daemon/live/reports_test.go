@@ -72,6 +72,8 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 		reports.VoiceReplaced(voice.ErrLate) // told already
 		reports.TurnEndReplaced(errors.New("a model is damaged"))
 		reports.TurnEndReplaced(errors.New("a model is damaged"))
+		reports.DetectorReplaced(errors.New("a model is damaged")) // four detectors fail one by one
+		reports.DetectorReplaced(errors.New("a model is damaged"))
 		reports.LanguageUnknown("de")
 		tk.end()
 	}
@@ -90,6 +92,9 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 	}
 	if told := tk.messages(protocol.CodeLanguageUnknown); len(told) != 1 || !strings.Contains(told[0], "(de)") {
 		t.Errorf("the user was told %q about the language", told)
+	}
+	if told := tk.messages(protocol.CodeDetectorReplaced); len(told) != 1 || strings.Contains(told[0], "damaged") {
+		t.Errorf("the user was told %q about the voice detector", told)
 	}
 	if told := tk.messages(protocol.CodeTurnEndReplaced); len(told) != 2 {
 		t.Errorf("the user was told %q", told)

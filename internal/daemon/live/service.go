@@ -36,6 +36,8 @@ type service struct {
 	replaced atomic.Bool // the user was told that another engine does the recognition
 	// turnEndLost: the user was told that the end-of-turn model failed.
 	turnEndLost atomic.Bool
+	// detectorLost: the user was told that the voice detector failed.
+	detectorLost atomic.Bool
 	// foreign: the user was told that the recogniser does not know their language.
 	foreign   atomic.Bool
 	announced string // last announcement of missing capabilities; used by the queue only
