@@ -15,7 +15,8 @@ import (
 const (
 	loadTimeout = 2 * time.Minute // to load the models of a worker, even from a slow disk
 	stopTimeout = 2 * time.Second // to exit after its input has ended
-	// ReplyTimeout is how long a child may take to reply, and to accept the next frame.
+	// ReplyTimeout is how long a child may take to reply, and to accept the next frame, as
+	// deadline counts it.
 	ReplyTimeout = 30 * time.Second
 )
 
@@ -92,7 +93,7 @@ type loading struct {
 	child *child
 	done  chan struct{} // closed when the models are loaded, or not
 	err   error         // why they are not; read after done
-	late  *time.Timer
+	late  *deadline
 	// counted: the failure of this attempt, or of the child after it, is counted.
 	counted bool
 }
@@ -223,7 +224,7 @@ func (e *Engine) load() (*loading, error) {
 	}
 	c := p.child
 	l := &loading{child: c, done: make(chan struct{})}
-	l.late = time.AfterFunc(loadTimeout, func() { c.kill(errTimeout("loaded its model")) })
+	l.late = c.deadline(loadTimeout, "loaded its model")
 	c.await(e.worker, l)
 	e.loading = l
 	e.order.Lock()
@@ -268,7 +269,7 @@ func (l *loading) finish(err error) {
 	l.child.mu.Lock()
 	defer l.child.mu.Unlock()
 	if !l.isDone() {
-		l.late.Stop()
+		l.late.stop()
 		l.err = err
 		close(l.done)
 	}

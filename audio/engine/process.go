@@ -223,8 +223,7 @@ func (c *child) open(worker int) *Stream {
 func (c *child) send(f Frame) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	stalled := time.AfterFunc(ReplyTimeout, func() { c.kill(errTimeout("taken audio")) })
-	defer stalled.Stop()
+	defer c.deadline(ReplyTimeout, "taken audio").stop()
 	if err := writeFrame(c.stdin, f); err != nil {
 		<-c.dead // its input is closed: it has exited, or stop waits for it
 		return c.err
@@ -282,10 +281,9 @@ func (s *Stream) Send(kind FrameKind, payload []byte) error {
 }
 
 // Next waits for a reply. A nil done never fires; a done one is ErrCancelled. A child that
-// does not reply in time is killed.
+// does not reply in time is killed; see deadline for what counts as time.
 func (s *Stream) Next(done <-chan struct{}, limit time.Duration) (Reply, error) {
-	late := time.AfterFunc(limit, func() { s.child.kill(errTimeout("answered")) })
-	defer late.Stop()
+	defer s.child.deadline(limit, "answered").stop()
 	for dead := false; ; {
 		if r, ok := s.pop(); ok {
 			if r.Error != "" {
