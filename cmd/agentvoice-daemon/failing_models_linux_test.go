@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/rs/zerolog"
@@ -109,6 +107,7 @@ type speechServer struct {
 	t                  *testing.T
 	cfg                localrealtime.Config
 	ears, mouth, turns mishap
+	silero             faultySilero
 	freed              chan struct{}
 	url                string
 
@@ -132,6 +131,7 @@ func startSpeechServer(t *testing.T) *speechServer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg.Detector = s.silero.detectors(report("detector"))
 	ears, mouth, turnEnd := cfg.Recognizer, cfg.Synthesizer, cfg.Listener
 	cfg.Recognizer = func() (hearing.Recognizer, error) {
 		r, err := ears()
@@ -406,6 +406,13 @@ type failure struct {
 // lose replaces the file of a model, or removes it, and makes the engines load it again.
 func lose(t *testing.T, path string, content []byte) {
 	t.Helper()
+	replaceFile(t, path, content)
+	killEngines(t)
+}
+
+// replaceFile replaces a file, or removes it, and keeps the good one.
+func replaceFile(t *testing.T, path string, content []byte) {
+	t.Helper()
 	err := os.Rename(path, path+".good")
 	if content != nil {
 		err = errors.Join(err, os.WriteFile(path, content, 0o600))
@@ -413,7 +420,6 @@ func lose(t *testing.T, path string, content []byte) {
 	if err != nil {
 		t.Error(err)
 	}
-	killEngines(t)
 }
 
 // fails lets a failure happen to the model with a use, and checks what is heard and reported.
@@ -441,7 +447,11 @@ func (f *failing) fails(t *testing.T, use string, row failure) {
 			t.Errorf("%q is heard as %q", f.answer, heard)
 		}
 	default:
-		f.turns.set(1, row.run)
+		if use == "detector" {
+			f.silero.set(len(f.sentence)/2, row.run)
+		} else {
+			f.turns.set(1, row.run)
+		}
 		c := f.connect(true)
 		c.say(slices.Concat(f.sentence, make([]int16, 3*16000)))
 		heard, _ = c.until("conversation.item.input_audio_transcription.completed")
@@ -450,13 +460,14 @@ func (f *failing) fails(t *testing.T, use string, row failure) {
 			t.Errorf("heard %q, undisturbed %q", heard, f.undisturbed)
 		}
 	}
-	if !f.ears.happened() || !f.mouth.happened() || !f.turns.happened() {
+	if !f.ears.happened() || !f.mouth.happened() || !f.turns.happened() || !f.silero.happened() {
 		t.Fatal("nothing happened to the model")
 	}
 	told := f.losses(t)
 	switch n, late := told[use], told["late"] > 0; { // a model that was not in use any more was not lost
 	case row.lost && n == 0 && !(use == "voice" && late),
 		row.name == "unloaded" && n > 0,
+		row.name == "fails" && n != 1,
 		row.name == "killed" && (n > 1 || use == "hearing" && n == 0):
 		t.Errorf("reported: %v", told)
 	}
@@ -468,12 +479,12 @@ func (f *failing) fails(t *testing.T, use string, row failure) {
 func (f *failing) losses(t *testing.T) map[string]int {
 	t.Helper()
 	of := map[string]int{}
-	for _, m := range failingModels {
-		for _, err := range f.reports(m.use) {
+	for _, use := range []string{"hearing", "voice", "turn end", "detector"} {
+		for _, err := range f.reports(use) {
 			if strings.Contains(err.Error(), "slower than it speaks") {
 				of["late"]++
 			} else {
-				of[m.use]++
+				of[use]++
 			}
 			if strings.Contains(err.Error(), f.dir) {
 				t.Errorf("the report names a folder: %v", err)
@@ -494,6 +505,15 @@ func (f *failing) works(t *testing.T, use string) bool {
 		c := f.connect(false)
 		c.answer("All done.")
 		c.close()
+	case "detector":
+		f.silero.set(1, func() {}) // that the server uses it
+		c := f.connect(true)
+		c.say(slices.Concat(f.sentence, make([]int16, 3*16000)))
+		heard, _ = c.until("conversation.item.input_audio_transcription.completed")
+		c.close()
+		if !f.silero.happened() {
+			return false
+		}
 	case "turn end":
 		l := f.cfg.Listener()
 		_, failed := l.Complete(nil, f.sentence)
@@ -535,54 +555,4 @@ func withoutModels(t *testing.T, sentence []int16, words string) (wrong int) {
 		}
 	})
 	return wrong
-}
-
-// dictation is ten minutes in make full.
-var dictation = flag.Duration("dictation", 90*time.Second, "length of the turn that is dictated")
-
-// TestLongDictation: one long turn is whole, although the recogniser is killed in it, and the
-// memory of its process does not grow with it.
-func TestLongDictation(t *testing.T) {
-	length := int(dictation.Seconds() * 16000)
-	modelsOf(t)
-	s := startSpeechServer(t)
-	c := s.connect(false)
-	var pcm []int16
-	var said []string
-	alone, wrongAlone := map[string]int{}, 0
-	for i := 0; len(pcm) < length; i++ {
-		name := []string{"archive", "async", "main", "undo", "unsure"}[i%5]
-		sound, words := spokenSentence(t, name)
-		if i < 5 {
-			alone[name], _ = wer.Compute(words, c.dictate(sound))
-		}
-		pcm, said, wrongAlone = append(append(pcm, sound...), make([]int16, 6400)...), append(said, words), wrongAlone+alone[name]
-	}
-	s.ears.set(length/5, func() { killEngines(t) })
-	heard := c.dictate(pcm)
-	peak := peakMemory(t, engineOf(os.Getpid(), "--worker"))
-	wrong, words := wer.Compute(strings.Join(said, " "), heard)
-	missing := words - len(strings.Fields(heard))
-	t.Logf("%d of %d words wrong, %d in the sentences alone, %d missing; %d reports; %d MB", wrong, words, wrongAlone, missing, len(s.reports("hearing")), peak>>10)
-	// A piece has more than 20 words.
-	if wrong > wrongAlone+words/100 || missing > 20 || missing < -20 {
-		t.Errorf("heard %q", heard)
-	}
-	if peak > 400<<10 {
-		t.Errorf("the process has taken %d MB", peak>>10)
-	}
-}
-
-// peakMemory returns the most memory that a process has taken, in KB.
-func peakMemory(t *testing.T, pid int) (kb int) {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	if _, err := fmt.Sscan(rest, &kb); err != nil {
-		t.Fatal(err)
-	}
-	return kb
 }
