@@ -247,7 +247,11 @@ func (m chatModel) Answer(ctx context.Context, p localrealtime.Prompt, text func
 	var system string
 	r.Messages, system = messagesOf(p.Messages)
 	r.Instructions = strings.TrimSpace(r.Instructions + system)
-	return plain(m.adapter.Send(ctx, r, text))
+	err := m.adapter.Send(ctx, r, text)
+	if cut := (*copilot.Error)(nil); errors.As(err, &cut) && cut.Code == copilot.CutByLength {
+		return nil // clients limit the length of a response
+	}
+	return plain(err)
 }
 
 // messagesOf returns the messages of a conversation, and separately the system

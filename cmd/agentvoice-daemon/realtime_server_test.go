@@ -22,6 +22,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
 // TestRealtimeServer runs the command as users do: it creates a key and listens, and a
@@ -186,3 +187,22 @@ func TestRealtimeServerSummarises(t *testing.T) {
 		t.Errorf("the chat endpoint was asked %s", q)
 	}
 }
+
+// TestLongResponseIsNoFailure: a response that reached its length limit keeps its text, and
+// other failures are told.
+func TestLongResponseIsNoFailure(t *testing.T) {
+	for code, fails := range map[string]bool{copilot.CutByLength: false, copilot.CutByFilter: true} {
+		m := chatModel{adapter: refusing{&copilot.Error{Code: code, Message: "cut"}}}
+		err := m.Answer(t.Context(), localrealtime.Prompt{}, func(string) {}, func(localrealtime.FunctionCall) {})
+		if (err != nil) != fails {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
+// refusing is an adapter whose requests fail.
+type refusing struct{ err error }
+
+func (refusing) Name() string { return "refusing" }
+
+func (f refusing) Send(context.Context, copilot.Request, func(string)) error { return f.err }
