@@ -66,6 +66,7 @@ type Live struct {
 type Call struct {
 	ID          uint64 `json:"id"`
 	Destructive bool   `json:"destructive,omitempty"` // irreversible
+	Reads       bool   `json:"reads,omitempty"`       // changes nothing
 	Allowed     bool   `json:"allowed,omitempty"`     // preapproved: the user is not asked
 }
 

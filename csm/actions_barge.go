@@ -17,6 +17,10 @@ import (
 func (r *run) pauseForBargeIn() {
 	e, _ := r.env.Event.(SpeechStarted) // the user is already speaking
 	r.st.Conv = Interrupted{Doubt: true, Left: max(r.st.config().Confirm-e.Late, 1)}
+	if _, words := r.env.Event.(Partial); words {
+		r.st.Speech, _ = speech.Pause(r.st.Speech)
+		r.st.Speech = speech.NoteWords(r.st.Speech)
+	}
 }
 
 // yieldFloor gives the user the floor and holds the rest of the answer.

@@ -24,7 +24,7 @@ func (r *run) send(stage copilot.Stage) {
 func (r *run) newRequest() {
 	st := &r.st
 	st.IDs.Request++
-	st.Current.Request, st.Current.Attempt = st.IDs.Request, 1
+	st.Current.Request, st.Current.Attempt, st.Asked = st.IDs.Request, 1, false
 	r.tell(session.TurnStarted)
 }
 
@@ -34,7 +34,7 @@ func (r *run) searchTools() {
 }
 
 // handOver sends a round. From then on the utterance is part of the history; that of a
-// retry already is.
+// retry already is, and so is the beginning of one that the user went on with.
 func (r *run) handOver() {
 	st := &r.st
 	live, _ := copilot.LiveOf(st.Copilot)
@@ -42,6 +42,7 @@ func (r *run) handOver() {
 	cur := st.Current
 	if n := len(said.Items); n > 0 && said.Items[n-1].Utterance == cur.Utterance {
 		said.Items = said.Items[:n-1]
+		st.History = history.Again(st.History, history.Item{Turn: cur.ID, Utterance: cur.Utterance, More: cur.More})
 	} else if live.Round == 0 {
 		st.History = history.Add(st.History, history.Item{Turn: cur.ID, Utterance: cur.Utterance, More: cur.More})
 	}
@@ -119,6 +120,7 @@ func (r *run) wants() {
 // reject records the rejection of a call and continues.
 func (r *run) reject() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.st.Current.Decided = true
 	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRejected)
 	r.remember(live, history.Rejected)
@@ -213,7 +215,8 @@ func (r *run) toolNews(l copilot.Live, status ToolStatus) {
 // preapproved.
 func (r *run) takeCallAgain() {
 	st, again := &r.st, r.st.Retry
-	call := copilot.Call{ID: r.env.Event.(UserRetry).ToolCall, Destructive: again.Call.Destructive, Allowed: again.Call.Allowed}
+	call := again.Call
+	call.ID = r.env.Event.(UserRetry).ToolCall
 	r.stopSpeech()
 	st.Retry = copilot.Failure{}
 	if st.Current.ID == 0 {

@@ -70,6 +70,7 @@ func (r *run) hold() {
 // answer that it was spoken over ends as interrupted, since nothing could interrupt that
 // answer again before its audio is back. A question about a tool call keeps waiting.
 func (r *run) withoutWords() {
+	r.lost = true
 	if e, _ := r.env.Event.(ConnLost); !e.Kept {
 		r.wordsLost()
 		return

@@ -1,6 +1,8 @@
 package csm
 
 import (
+	"slices"
+
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
@@ -12,7 +14,7 @@ import (
 
 // begin opens a new instance: the session and the devices. Dialling waits for both
 // (REQ-002).
-func (r *run) begin() {
+func (r *run) begin(takeOver, typed bool) {
 	st := &r.st
 	st.Instance++
 	r.tell(session.Created)
@@ -20,15 +22,13 @@ func (r *run) begin() {
 	r.assistant(copilot.Input{Do: copilot.Open})
 	st.Resources = Resources{Audio: Opening, Session: Opening}
 	r.emit(ActivateSession{Instance: st.Instance})
-	start, _ := r.env.Event.(UserStart) // a recovery never takes over
-	_, typed := r.env.Event.(UserText)
-	r.emit(OpenAudio{Instance: st.Instance, TakeOver: start.TakeOver, Typed: typed})
+	r.emit(OpenAudio{Instance: st.Instance, TakeOver: takeOver, Typed: typed})
 }
 
-// open begins a conversation for the user.
-func (r *run) open() {
+// open begins a conversation for the user: with typed text, or by voice.
+func (r *run) open(takeOver, typed bool) {
 	r.st.Conv = Idle{Starting: true}
-	r.begin()
+	r.begin(takeOver, typed)
 }
 
 // prepare starts capture and dials (REQ-003).
@@ -197,7 +197,8 @@ func (r *run) recover() {
 	f.Recovering = true
 	r.st.Conv = f
 	r.st.Hold = hold.Next(r.st.Hold, hold.Take, ^SuspendReason(0))
-	r.begin()
+	start, _ := r.env.Event.(UserStart)
+	r.begin(start.TakeOver, false)
 }
 
 // terminate closes everything and waits for it.
@@ -236,5 +237,29 @@ func (r *run) reset() {
 	r.tell(session.Terminated)
 	st.Copilot = copilot.Idle{}
 	st.Conn, st.Turn, st.Resources = connection.Torn{}, turn.Idle{}, Resources{}
-	st.Retry, st.History, st.Cursor = copilot.Failure{}, history.Normal{}, Cursor{}
+	st.Retry, st.Asked, st.History, st.Cursor = copilot.Failure{}, false, history.Normal{}, Cursor{}
+	if next := r.prior.(Terminating); next.Start || len(next.Texts) > 0 {
+		r.open(next.TakeOver, !next.Start)
+		if len(next.Texts) > 0 {
+			r.setQueue(next.Texts)
+		}
+	}
+}
+
+// startAfter begins the next conversation once this one has ended.
+func (r *run) startAfter() {
+	next := r.st.Conv.(Terminating)
+	next.Start, next.TakeOver = true, r.env.Event.(UserStart).TakeOver
+	r.st.Conv = next
+}
+
+// textAfter keeps a typed text for the next conversation.
+func (r *run) textAfter() {
+	next := r.st.Conv.(Terminating)
+	if len(next.Texts) >= r.st.Config.QueueMax {
+		r.refused = CodeQueueFull
+		return
+	}
+	next.Texts = append(slices.Clip(next.Texts), r.env.Event.(UserText).Utterance)
+	r.st.Conv = next
 }

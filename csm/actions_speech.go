@@ -1,6 +1,8 @@
 package csm
 
 import (
+	"slices"
+
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
@@ -152,6 +154,7 @@ func (r *run) flush() {
 	r.st.Speech = speech.Flush(r.st.Speech)
 	r.st.VoicePaused = false      // it applied to the flushed speech
 	r.refresh |= 1 << TimerSpeech // the next speech gets its full time
+	r.fx = slices.DeleteFunc(r.fx, func(e Effect) bool { _, speak := e.(Speak); return speak })
 	r.emit(Flush{Gen: r.st.Speech.Generation()})
 }
 
@@ -167,6 +170,7 @@ func (r *run) interrupt() {
 // cutOff ends the turn of an interrupted answer.
 func (r *run) cutOff() {
 	r.cancel()
+	r.st.Asked = false
 	r.st.Current.Interruptions++
 	t := r.st.Current
 	r.mayRetry(copilot.StageNone)

@@ -1,6 +1,8 @@
 package csm
 
 import (
+	"slices"
+
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
@@ -25,8 +27,11 @@ func (r *run) finish(end TurnEnd) {
 	if end == TurnFailed {
 		r.mayRetry(copilot.StageOf(r.was))
 	}
-	if end == Answered {
+	if end == Answered && t.Request != 0 { // a text read aloud answers nothing
 		r.st.Retry = copilot.Failure{}
+	}
+	if end != Answered {
+		r.st.Asked = false
 	}
 	r.endTurn(session.TurnComplete)
 	r.emit(PublishTurn{Turn: t, End: end, Duration: r.env.At - t.Opened})
@@ -40,9 +45,12 @@ func (r *run) mayRetry(stage copilot.Stage) {
 	if t.Utterance == 0 || t.Utterance == r.st.Retry.Utterance {
 		return
 	}
+	live, _ := copilot.LiveOf(r.was)
+	if live.Request != t.Request || live.Cancelled { // that of an earlier turn
+		stage = copilot.StageNone
+	}
 	r.st.Retry = copilot.Failure{Utterance: t.Utterance, More: t.More, Stage: stage}
 	if stage == copilot.StageCall {
-		live, _ := copilot.LiveOf(r.was)
 		r.st.Retry.Call = live.Calls[0]
 	}
 }
@@ -63,16 +71,21 @@ func (r *run) listen() {
 	if r.st.Current.ID != 0 || r.row.On == KindUserRetry { // a retry opens its own
 		return
 	}
-	drafted := len(r.st.Drafts) > 0 && len(r.st.Queue) == 0
-	if !quiet || drafted {
-		r.openTurn()
+	if !quiet || len(r.st.Drafts) > 0 && len(r.st.Queue) == 0 {
+		r.openUserTurn()
 	}
-	if drafted {
-		for _, u := range r.st.Drafts {
-			r.gather(u)
-		}
-		r.st.Drafts = nil
+}
+
+// openUserTurn opens the user's turn, with the drafts unless something is queued before them.
+func (r *run) openUserTurn() {
+	r.openTurn()
+	if len(r.st.Queue) > 0 {
+		return
 	}
+	for _, u := range r.st.Drafts {
+		r.gather(u)
+	}
+	r.st.Drafts = nil
 }
 
 // gather adds an utterance to the current turn.
@@ -104,13 +117,19 @@ func (r *run) onset() {
 	}
 	r.stopSpeech()
 	if r.st.Current.ID == 0 {
-		r.openTurn()
+		r.openUserTurn()
 	}
 }
 
-// gatherFinal collects the words of a turn that the user commits manually.
+// gatherFinal collects the words of a turn that the user commits manually. What is queued does
+// not wait for that.
 func (r *run) gatherFinal() {
 	r.stopSpeech()
+	if len(r.st.Queue) > 0 {
+		r.draft(r.env.Event.(Final).Utterance)
+		r.dismiss()
+		return
+	}
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
@@ -155,12 +174,6 @@ func (r *run) takeRetry() {
 	stage := again.Stage
 	r.stopSpeech() // possibly the explanation of the same failure
 	st.Retry = copilot.Failure{}
-	if len(st.Queue) > 0 { // queued utterances go first
-		r.setQueue(append(append(st.Queue[:len(st.Queue):len(st.Queue)], again.Utterance), again.More...))
-		r.takeQueued()
-		r.replied = st.Current.ID
-		return
-	}
 	if st.Current.ID == 0 {
 		r.openTurn()
 	}
@@ -178,7 +191,7 @@ func (r *run) retryAfter() {
 
 func (r *run) takeUtterance(u uint64) {
 	if len(r.st.Queue) > 0 {
-		r.setQueue(append(r.st.Queue[:len(r.st.Queue):len(r.st.Queue)], u))
+		r.insert(u)
 		u = r.pop()
 	}
 	r.stopSpeech()
@@ -221,6 +234,22 @@ func (r *run) attempt() {
 	r.st.Current.Attempt = max(r.st.Current.Attempt, r.env.Event.(CopilotSent).Attempt)
 }
 
+// provisional says whether the user goes on with what the current request is about: a pause
+// ended the turn, its answer is not audible, and none of its calls was decided.
+func (r *run) provisional() bool {
+	cur := r.st.Current
+	return r.words.Stamp == turn.OverRequest && r.st.config().Turns != turn.Manual && cur.Role == User && cur.Failed == "" && cur.Utterance != 0 &&
+		!cur.Decided && !r.approving()
+}
+
+// goOn adds words to the current request: it is cancelled and asked again as a whole.
+func (r *run) goOn() {
+	r.cancel()
+	r.flush()
+	r.gather(r.env.Event.(Final).Utterance)
+	r.submit(copilot.StageNone)
+}
+
 // progress handles a sign of the answer: it restarts the stall deadline.
 func (r *run) progress() { r.refresh |= 1 << TimerStall }
 
@@ -229,7 +258,7 @@ func (r *run) commit() {
 	r.commitUtterances()
 	r.stopSpeech()
 	if r.st.Current.ID == 0 {
-		r.openTurn()
+		r.openUserTurn()
 	}
 	r.st.Conv = Analysing{Awaiting: true}
 }
@@ -261,6 +290,14 @@ func (r *run) commitUtterances() {
 	r.voice(turn.Commit, u)
 }
 
+// tooLong gives up an utterance at the limit: nothing is sent for it, since its end is missing.
+func (r *run) tooLong() {
+	sp, _ := r.st.Turn.(turn.UserSpeaking)
+	r.emit(ClearInput{Epoch: r.openEpoch()})
+	r.voice(turn.Answered, sp.Open)
+	r.wordsLost()
+}
+
 // endUtterance ends an utterance that does not end by itself.
 func (r *run) endUtterance() {
 	sp, _ := r.st.Turn.(turn.UserSpeaking)
@@ -278,16 +315,22 @@ func (r *run) dismiss() {
 	}
 }
 
-// wordsLost informs the user that an utterance was not understood: aloud if it was the
-// whole turn, otherwise only in writing (invariant 6).
+// wordsLost informs the user that an utterance was lost or not understood: aloud if it was
+// the whole turn, otherwise only in writing (invariant 6).
 func (r *run) wordsLost() {
+	r.lost = true
 	code := CodeUtteranceLost
 	switch e := r.env.Event.(type) {
 	case RecognitionLost:
 		code = e.Code
+	case Final:
+		code = CodeNotUnderstood
 	case TimerFired:
-		if e.Timer == TimerFinal {
+		switch e.Timer {
+		case TimerFinal:
 			code = CodeRecognitionTimeout
+		case TimerUtterance:
+			code = CodeUtteranceTooLong
 		}
 	default:
 	}
@@ -300,13 +343,10 @@ func (r *run) wordsLost() {
 	r.emit(Notify{Turn: cur.ID, Code: code})
 }
 
-// forgetPending gives up on awaited words.
-func (r *run) forgetPending() {
-	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
-		r.st.Turn = turn.UserSpeaking{Open: sp.Open}
-		return
-	}
-	r.st.Turn = turn.Idle{}
+// giveUp gives up on the words that are awaited first: later ones wait for them.
+func (r *run) giveUp() {
+	r.voice(turn.Answered, turn.Pending(r.st.Turn)[0])
+	r.wordsLost()
 }
 
 // drop ends the current turn and clears the queue on the user's command.
@@ -342,16 +382,6 @@ func (r *run) enqueueFinal() {
 	r.enqueue(f.Utterance)
 }
 
-// hasWords says whether an utterance has a message for the assistant. While an answer is
-// in progress, words that the recogniser doubts do not count.
-func (r *run) hasWords(f Final) bool {
-	if cur := &r.st.Current; f.Doubted && (cur.Request != 0 || cur.Role == Assistant) {
-		return false
-	}
-	// "Continue" with nothing to continue is a message (finalMeans).
-	return f.Words > 0 && (f.Class == Content || f.Class == Continue || f.Class == Yes || f.Class == No || f.Class == Send)
-}
-
 // drafts says whether the words wait for a manual commit, since no pause ends the turn.
 func (r *run) drafts(f Final) bool {
 	return r.st.config().Turns == turn.Manual && !r.words.Committed && f.Class != Send
@@ -376,7 +406,14 @@ func (r *run) enqueue(u uint64) {
 		r.emit(Notify{Code: CodeQueueFull})
 		return
 	}
-	r.setQueue(append(r.st.Queue[:len(r.st.Queue):len(r.st.Queue)], u))
+	r.insert(u)
+}
+
+// insert queues an utterance in the order of onsets (invariant 17): words may arrive after a text
+// that was typed later.
+func (r *run) insert(u uint64) {
+	at, _ := slices.BinarySearch(r.st.Queue, u)
+	r.setQueue(slices.Insert(slices.Clone(r.st.Queue), at, u))
 }
 
 func (r *run) setQueue(q []uint64) {

@@ -3,6 +3,7 @@ package csm
 import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
@@ -11,8 +12,10 @@ import (
 // the conversation. It consumes the events that it has rows for, and informs the
 // conversation by ApprovalListens, ApprovalDecided and pass.
 //
-// A yes counts only if its onset came after the question was heard. Anything else rejects
-// the call and becomes the next message. Only that one call is approved.
+// Meaning says what counts as an answer. A call that changes something runs once the user was
+// silent for a time after the yes; anything lost or unclear in that time withdraws the yes. A
+// message that was begun before the question is queued; another one rejects the call. Only
+// that one call is approved.
 //
 // A preapproved call runs without a question, once earlier speech was heard. If the user
 // interrupts that speech, the call is asked about like any other.
@@ -21,8 +24,8 @@ import (
 type Approval struct {
 	State ApprovalState
 	Times int // how often the question was started
-	// Heard says that the question was heard to its end, so that a later onset may be its
-	// answer.
+	// Heard says that the question was heard, to its end or until the user held it, so that a
+	// later onset may be its answer.
 	Heard bool
 }
 
@@ -45,7 +48,15 @@ func approvalRows() []Row {
 	})
 	over := when("nothing is left to play", func(r *run) bool { return !speechOpen(r.st) })
 	counts := when("the yes counts", (*run).consents)
-	saysNoMore := when("the user is silent", userSilent.Holds)
+	reads := when("the call changes nothing and the user is silent", func(r *run) bool {
+		call, _ := r.asked()
+		return call.Reads && userSilent.Holds(r)
+	})
+	withdrawn := when("what followed the yes was not understood", func(r *run) bool { return r.lost || r.st.held() })
+	asking := when("the user is asked", (*run).asking)
+	older := when("it was begun before the question", func(r *run) bool {
+		return r.words.Stamp < turn.OverAnswer || r.words.Stamp == turn.OverDecided
+	})
 	again := when("the question may be repeated", (*run).mayAskAgain)
 	interrupts := when("the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.Holds(r) })
 	passes := when("the call is preapproved", (*run).passes)
@@ -61,23 +72,32 @@ func approvalRows() []Row {
 		row(ApprovalAsking, KindSettled, over.And(passes.Not()), ApprovalListening, CauseToolApproval, (*run).questionHeard),
 
 		// An answer.
-		row(ApprovalListening, FinalYes, counts, ApprovalDeciding, CauseToolApproval, nil),
+		keep(ApprovalDeciding, FinalYes, Guard{}, nil),
+		row(p, FinalYes, counts, ApprovalDeciding, CauseToolApproval, (*run).closeQuestion),
 		row(p, FinalYes, counts.Not().And(again), ApprovalAsking, CauseToolApproval, (*run).question),
 		keep(p, FinalYes, Guard{}, nil),
 		row(p, FinalUnclear, again, ApprovalAsking, CauseToolApproval, (*run).question),
+		row(ApprovalDeciding, FinalUnclear, Guard{}, ApprovalListening, CauseToolApproval, nil),
 		keep(p, FinalUnclear, Guard{}, nil),
+		row(p, VoicePause, asking, ApprovalListening, CauseToolApproval, (*run).holdQuestion),
+		row(ApprovalListening, VoiceContinue, again, ApprovalAsking, CauseToolApproval, (*run).question),
 		row(p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }),
 		row(p, KindRecognitionLost, again, ApprovalAsking, CauseToolApproval, func(r *run) { r.wordsLost(); r.question() }),
 		row(p, Passed(TimerApproval), again, ApprovalAsking, CauseToolApproval, (*run).question),
 		row(p, Passed(TimerApproval), Guard{}, ApprovalNone, CauseToolApproval, (*run).rejectUnanswered),
 		row(p, KindUserApprove, Guard{}, ApprovalNone, CauseToolApproval, (*run).decide),
-		row(ApprovalDeciding, KindSettled, saysNoMore, ApprovalNone, CauseToolApproval, (*run).approve),
+		row(ApprovalDeciding, KindSettled, withdrawn.And(again), ApprovalAsking, CauseToolApproval, (*run).question),
+		row(ApprovalDeciding, KindSettled, withdrawn.And(again.Not()), ApprovalListening, CauseToolApproval, nil),
+		row(ApprovalDeciding, KindSettled, withdrawn.Not().And(reads), ApprovalNone, CauseToolApproval, (*run).approve),
+		row(ApprovalDeciding, Passed(TimerRevoke), Guard{}, ApprovalNone, CauseToolApproval, (*run).approve),
 
 		// Anything else: a command to stop, or the next message.
 		row(p, FinalStop, interrupts, ApprovalNone, CauseUserInterrupt, (*run).stop),
 		row(p, KindUserInterrupt, Guard{}, ApprovalNone, CauseUserInterrupt, (*run).stop),
-		row(p, FinalContent, interrupts, ApprovalNone, CauseSTTFinal, (*run).replace),
+		keep(p, FinalContent, older, (*run).enqueueFinal),
+		row(p, FinalContent, older.Not().And(interrupts), ApprovalNone, CauseSTTFinal, (*run).replace),
 		row(p, KindUserText, Guard{}, ApprovalNone, CauseUserCommit, (*run).replace),
+		keep(ApprovalDeciding, FinalDraft, Guard{}, func(r *run) { r.enqueueFinal(); r.lost = true }),
 		keep(p, FinalDraft, Guard{}, (*run).enqueueFinal),
 		row(p, FinalSend, drafted, ApprovalNone, CauseUserCommit, (*run).replaceByDrafts),
 		keep(p, KindUserCommit, userHasFloor, (*run).commitUtterances),
@@ -93,24 +113,31 @@ func (r *run) asked() (copilot.Call, bool) {
 	return copilot.Call{}, false
 }
 
-// approving says whether the user is being asked about a call.
-func (r *run) approving() bool { return r.st.Approval.State != 0 }
+// approving says whether a decision on a call is pending.
+func (s *State) approving() bool { return s.Approval.State != 0 }
+
+func (r *run) approving() bool { return r.st.approving() }
 
 // passes says whether a call runs without a question: it is preapproved and was not asked
 // about.
-func (r *run) passes() bool {
-	call, _ := r.asked()
-	return call.Allowed && r.st.Approval.Times == 0
+func (s *State) passes() bool {
+	w, _ := s.Copilot.(copilot.WaitingForApproval)
+	return w.Calls[0].Allowed && s.Approval.Times == 0
 }
 
-// asking says whether a yes or no concerns a call: the user is being asked, or will be.
-func (r *run) asking() bool { return r.approving() && !r.passes() }
+func (r *run) passes() bool { return r.st.passes() }
+
+// Asking says whether a yes or no concerns a call: the user is being asked, or will be.
+func (s *State) Asking() bool { return s.approving() && !s.passes() }
+
+func (r *run) asking() bool { return r.st.Asking() }
 
 // ask starts the question about a call, after pending speech. No call runs without
 // approval.
 func (r *run) ask() {
 	r.tell(session.QuestionRequested)
-	r.st.Approval.Times = 0 // from the previous call
+	r.st.Approval.Times, r.st.Approval.Heard = 0, false // those of the previous call
+	r.voice(turn.Decide, turn.Utterance{})
 	if r.passes() {
 		r.st.Speech, _ = speech.End(r.st.Speech)
 		return
@@ -126,7 +153,7 @@ func (r *run) question() {
 		live, _ := copilot.LiveOf(r.st.Copilot)
 		r.toolNews(live, ToolPending)
 	}
-	a.Times, a.Heard = a.Times+1, false
+	a.Times++
 	r.refresh |= 1 << TimerApproval
 	r.say(speech.Segment{Ask: call.ID})
 	r.st.Speech, _ = speech.End(r.st.Speech)
@@ -141,12 +168,28 @@ func (r *run) questionHeard() {
 // mayAskAgain says whether the question is over and may be asked once more.
 func (r *run) mayAskAgain() bool { return !speechOpen(r.st) && r.st.Approval.Times < maxAsked }
 
-// consents says whether the event is a yes that counts: its onset came after the question
-// was heard and, if the action is irreversible, it names the action. The call runs once
-// the user is silent, since the rest of the utterance may revoke it.
+// consents says whether a yes counts: if the action is irreversible, it must name the action.
 func (r *run) consents() bool {
 	call, _ := r.asked()
-	return r.st.Approval.Heard && r.words.Reply && (r.env.Event.(Final).Named || !call.Destructive)
+	return r.env.Event.(Final).Named || !call.Destructive
+}
+
+// closeQuestion silences what is left of the question.
+func (r *run) closeQuestion() {
+	r.cut()
+	if r.st.Conv.Phase() != PhaseListening {
+		r.raise(ApprovalListens)
+	}
+}
+
+// holdQuestion leaves the question open: the user, who understood it well enough to hold it, has
+// the full time to answer. What cannot be undone needs the whole question.
+func (r *run) holdQuestion() {
+	if call, _ := r.asked(); speech.Begun(r.st.Speech) && !call.Destructive {
+		r.st.Approval.Heard = true
+	}
+	r.closeQuestion()
+	r.refresh |= 1 << TimerApproval
 }
 
 // dropTurn rejects the call and ends the turn.
@@ -213,6 +256,7 @@ func (r *run) approve() {
 	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
 	r.refresh |= 1 << TimerTool // the previous call may have ended in this step
 	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.st.Current.Decided = true
 	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRunning)
 	r.emit(CallTool{ToolCall: call.ID, Request: live.Request, Turn: r.st.Current.ID})

@@ -47,6 +47,7 @@ type run struct {
 	connOut    connection.Outcome // and to the connection
 	was        copilot.State      // the copilot region before the event
 	words      turn.Utterance     // the utterance whose words the event carries
+	lost       bool               // words of the user were lost or not understood
 }
 
 type runKey struct{}

@@ -36,6 +36,7 @@ type Config struct {
 	RoundsMax       int            `json:"rounds"`                 // maximum rounds of a request
 	SearchTimeout   time.Duration  `json:"search"`                 // a search for tools
 	ApprovalTimeout time.Duration  `json:"approval"`               // answer to a question about a tool, which is then repeated once
+	RevokeTime      time.Duration  `json:"revoke,omitempty"`       // silence after a yes before a call with effects runs
 	ToolTimeout     time.Duration  `json:"tool"`                   // a tool call
 	ModelTimeout    time.Duration  `json:"model"`                  // loading a model, between progress reports
 	SummaryTimeout  time.Duration  `json:"summary"`                // a summary of the history
@@ -61,12 +62,12 @@ const (
 func DefaultConfig() Config {
 	return Config{
 		StartTimeout: 10 * time.Second, PrepareTimeout: 15 * time.Second,
-		UtteranceMax: 60 * time.Second, FinalTimeout: 6 * time.Second,
+		UtteranceMax: 30 * time.Minute, FinalTimeout: 6 * time.Second,
 		CopilotTimeout: 8 * time.Second, StallTimeout: 15 * time.Second, CancelTimeout: 2 * time.Second,
 		SpeechTimeout: 30 * time.Second, InterruptClear: 150 * time.Millisecond, SuspendMax: 60 * time.Second,
 		FaultBackoff: 500 * time.Millisecond, BreakerWindow: time.Minute, BreakerCool: 30 * time.Second,
 		Terminate: 1500 * time.Millisecond, BreakerFaults: 3, FaultRetries: 4, QueueMax: 8,
-		Confirm: 250 * time.Millisecond, Silence: 500 * time.Millisecond, RoundsMax: 10, SearchTimeout: 5 * time.Second, ApprovalTimeout: 30 * time.Second,
+		Confirm: 250 * time.Millisecond, Silence: 500 * time.Millisecond, RoundsMax: 10, SearchTimeout: 5 * time.Second, ApprovalTimeout: 30 * time.Second, RevokeTime: 700 * time.Millisecond,
 		ToolTimeout: time.Minute, ModelTimeout: 2 * time.Minute, SummaryTimeout: 30 * time.Second, RenewalTimeout: 20 * time.Second,
 		HistoryMax: 40, HistoryKeep: 12,
 	}

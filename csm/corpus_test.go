@@ -153,6 +153,7 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("speaking, draining", speaking().do(CopilotDone{Request: 1}))
 	add("speaking, paused", speaking().do(UserPlayback{Pause: true}))
 	add("speaking, paused, draining", speaking().do(CopilotDone{Request: 1}, UserPlayback{Pause: true}))
+	add("terminating, a start waits", l().do(UserStop{}, UserStart{}).want(PhaseTerminating))
 	add("speaking, queue", speaking().do(UserText{Utterance: 2, Words: 1}))
 	add("speaking, stalled", speaking().do(TimerFired{TimerStall, speaking().s.Timers[TimerStall].Gen}))
 	add("speaking a text", l().do(UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}).want(PhaseSpeaking))

@@ -69,6 +69,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 			CopilotToolCall{Request: 1, ToolCall: 7}, SpeechBuffered{0, 1}, CopilotDone{Request: 1}, SpeechDrained{0, 2})))
 	add("explaining, held", newDrive(t).toListening().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}, Suspend{Reason: SuspendUser},
 		SpeechStarted{1, 60, 0, 0}, SpeechStopped{1, 60, 9}, Resume{Reason: SuspendUser}, SpeechBuffered{1, 2}).want(PhaseListening))
+	decidingCorpus(t, add)
 	add("asked, queue", asking().do(UserText{Utterance: 2, Words: 1}, SpeechDrained{0, 2}))
 	add("asked again", asked().do(TimerFired{TimerApproval, 1}).want(PhaseListening))
 	variants("asked twice", func() *drive {
@@ -80,10 +81,41 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 			CopilotToolCall{Request: 1, ToolCall: 7}, SpeechBuffered{0, 1}, CopilotDone{Request: 1}, SpeechDrained{0, 2}).want(PhaseListening)
 	}
 	add("asked, by hand", talking(manual()))
+	add("said yes by hand, words awaited", awaited(manual().do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{1, 71, 9}, Final{Epoch: 1, Utterance: 71, Class: Yes, Words: 1})))
 	add("asked, by hand, drafts", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}).want(PhaseListening))
 	add("asked, by hand, drafts, user speaks", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}, SpeechStarted{1, 51, 0, 0}).want(PhaseListening))
 
 	callingCorpus(t, add, asked, searching)
+}
+
+// decidingCorpus adds the states after a yes that the user may take back.
+func decidingCorpus(t *testing.T, add func(string, *drive) *drive) {
+	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 50, 500, 0}) }
+	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{1, 50, 900}) }
+	variants := func(name string, make func() *drive) {
+		add(name, make())
+		add(name+", user speaks", talking(make()))
+		add(name+", words awaited", awaited(make()))
+	}
+	deciding := func(call CopilotToolCall, yes Final, fails bool) *drive {
+		d := withTools(t).do(call, CopilotDone{Request: 1}, SpeechBuffered{0, 1}, SpeechDrained{0, 1}).want(PhaseListening)
+		if fails { // the question is asked again
+			d.do(SpeechStarted{1, 70, 0, 0}, RecognitionLost{1, 70, CodeRecognitionFailed}, SpeechBuffered{0, 2}, SpeechDrained{0, 2}).want(PhaseListening)
+		}
+		yes.Epoch, yes.Utterance, yes.Class, yes.Words = 1, 71, Yes, 1
+		return d.do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{1, 71, 9}, yes)
+	}
+	effects := CopilotToolCall{Request: 1, ToolCall: 7}
+	variants("said yes", func() *drive { return deciding(effects, Final{}, false) })
+	variants("said yes when asked twice", func() *drive { return deciding(effects, Final{}, true) })
+	reads := func() *drive {
+		d := withTools(t).do(CopilotToolCall{Request: 1, ToolCall: 7, Reads: true}, CopilotDone{Request: 1}, SpeechBuffered{0, 1}, SpeechDrained{0, 1})
+		return d.do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{1, 71, 9})
+	}
+	add("answers a question about reading", reads())
+	add("said yes to reading, words awaited", reads().do(SpeechStarted{1, 72, 20, 0}, Final{Epoch: 1, Utterance: 71, Class: Yes, Words: 1}, SpeechStopped{1, 72, 29}))
+	add("asked about what cannot be undone, words awaited", awaited(withTools(t).do(CopilotToolCall{Request: 1, ToolCall: 7, Destructive: true}, CopilotDone{Request: 1},
+		SpeechBuffered{0, 1}, SpeechDrained{0, 1}).want(PhaseListening)))
 }
 
 // callingCorpus adds the states from a running call on, and those of models.

@@ -50,19 +50,29 @@ const suspendFacts = SuspendConnection | SuspendDevice
 // Class is the class of an utterance; its words are kept outside of the core.
 type Class uint8
 
-// The classes. Content, Yes, No and Send are sent to the assistant.
+// The classes.
 const (
 	Content     Class = iota
 	Empty             // no words
 	Backchannel       // "mm-hm"
 	Stop              // the user told the assistant to stop, and nothing else
-	Yes               // content, and the answer to an open yes-no question
-	No                // likewise
-	Send              // content that ended with the send phrase, which was removed
-	Pause             // the user told the assistant to pause
-	Continue          // the user told the assistant to continue; content if nothing is paused
+	Yes               // "yes"
+	No                // "no"
+	Send              // words that ended with the send phrase, which was removed
+	Pause             // the user told the assistant to pause or wait
+	Continue          // the user told the assistant to continue
+	Agree             // "okay", "right": attention, or an answer to a question
+	Assent            // permission in other words: "permission granted", or the action that was asked about
+	Unclear           // an answer that goes on, or is unfinished: "yes, but"
+	Attention         // the wake phrase alone
 	NumClasses
 )
+
+var classNames = [NumClasses]string{
+	"content", "empty", "backchannel", "stop", "yes", "no", "send", "pause", "continue", "agree", "assent", "unclear", "attention",
+}
+
+func (c Class) String() string { return classNames[c] }
 
 // User commands (PAT-003). Each is replied to when its step is taken.
 type (
@@ -267,9 +277,8 @@ type (
 		Words     int    `json:"words"`
 		Class     Class  `json:"class,omitempty"`
 		Named     bool   `json:"named,omitempty"`
-		// Doubted says that the recogniser is so unsure of a Content that a cough is more
-		// likely, or that part of a Yes or No was not understood. While an answer is in
-		// progress, such words are ignored.
+		// Doubted says that the recogniser is so unsure of the words that a cough is more
+		// likely, or that part of an answer was not understood.
 		Doubted bool `json:"doubted,omitempty"`
 	}
 	// RecognitionLost says that an utterance will have no transcript.
@@ -330,21 +339,24 @@ type (
 		Round   int    `json:"round,omitempty"`
 	}
 	// CopilotToolCall says that the answer calls a tool. The user is asked at the end of
-	// the round, unless the call is preapproved.
+	// the round, unless the call is preapproved. Reads says that it changes nothing.
 	CopilotToolCall struct {
 		Request     uint64 `json:"request"`
 		Round       int    `json:"round,omitempty"`
 		ToolCall    uint64 `json:"toolCall"`
 		Destructive bool   `json:"destructive,omitempty"`
+		Reads       bool   `json:"reads,omitempty"`
 		Allowed     bool   `json:"allowed,omitempty"` // preapproved: no question is asked
 	}
 	// CopilotDone is the only terminal of a round. Code is empty on success and otherwise
-	// the failure; Cancelled says that it was cancelled.
+	// the failure; Cancelled says that it was cancelled. Asks says that the answer ended
+	// with a question to the user.
 	CopilotDone struct {
 		Request   uint64 `json:"request"`
 		Code      Code   `json:"code,omitempty"`
 		Cancelled bool   `json:"cancelled,omitempty"`
 		Round     int    `json:"round,omitempty"`
+		Asks      bool   `json:"asks,omitempty"`
 	}
 	// ToolDone is the only terminal of CallTool.
 	ToolDone struct {
@@ -444,12 +456,13 @@ const (
 	TimerSummary                // a missing summary
 	TimerRenewal                // a late successor connection
 	TimerConfirm                // speech over the assistant that is not yet confirmed (PER-002)
+	TimerRevoke                 // a yes that the user may take back
 	NumTimers
 )
 
 var timerNames = [NumTimers]string{
 	"start", "prepare", "utterance", "final", "response", "stall", "cancel",
-	"speech", "interrupt", "suspend", "fault", "terminate", "pause", "search", "approval", "tool", "model", "summary", "renewal", "confirm",
+	"speech", "interrupt", "suspend", "fault", "terminate", "pause", "search", "approval", "tool", "model", "summary", "renewal", "confirm", "revoke",
 }
 
 func (t Timer) String() string { return timerNames[t] }

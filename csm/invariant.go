@@ -13,10 +13,11 @@ import (
 )
 
 // Check returns what is wrong with a state that Step returned, or nil. The numbers are
-// those of the design's list of invariants.
+// those of the design's list of invariants; 18 is that a pause by the user ends only by the user,
+// with the microphone closed under it.
 func Check(s State) error {
 	for _, c := range []func(State) error{
-		checkSpeech, checkRecognition, checkHold, checkTimers, checkAnalysing, checkTurn, checkCopilot, checkHistory, checkEnd,
+		checkSpeech, checkRecognition, checkQueue, checkHold, checkTimers, checkAnalysing, checkTurn, checkCopilot, checkHistory, checkEnd,
 	} {
 		if err := c(s); err != nil {
 			return fmt.Errorf("in %v: %w", s.Phase(), err)
@@ -84,29 +85,29 @@ func checkRecognition(s State) error {
 	return nil
 }
 
-// checkHold: invariants 5 and 14.
+// checkHold: invariants 5 and 18.
 func checkHold(s State) error {
 	f, faulted := s.Conv.(Faulted)
 	switch {
 	case s.Hold != 0 && !s.Conv.Phase().Active() && (!faulted || s.Hold != SuspendUser):
 		return fmt.Errorf("invariant 5: held (%b) without an active conversation", s.Hold)
 	case faulted && s.UserPaused() && f.Recovering:
-		return fmt.Errorf("invariant 14: recovering although the user paused the conversation")
+		return fmt.Errorf("invariant 18: recovering although the user paused the conversation")
 	}
 	return nil
 }
 
 // checkUserPauseStep: a pause by the user ends only by the user or with the conversation
-// (invariant 14).
+// (invariant 18).
 func checkUserPauseStep(before State, e Envelope, after State) error {
 	if before.UserPaused() && !after.UserPaused() && after.Phase() != PhaseTerminating && !endsUserPause(e.Event) {
-		return fmt.Errorf("invariant 14: %v ended the user's pause", KindOf(e.Event))
+		return fmt.Errorf("invariant 18: %v ended the user's pause", KindOf(e.Event))
 	}
 	return nil
 }
 
 // checkMicrophone: captured audio flows only in phases that show it, and stops in the
-// step that leaves the last of them (invariant 14).
+// step that leaves the last of them (invariant 18).
 func checkMicrophone(before, after State, fx []Effect) error {
 	flows, closed := !before.held(), false
 	for _, f := range fx {
@@ -119,11 +120,11 @@ func checkMicrophone(before, after State, fx []Effect) error {
 			closed = true
 		case OpenAudio:
 			if after.UserPaused() {
-				return fmt.Errorf("invariant 14: %s during a pause by the user", NameOf(f))
+				return fmt.Errorf("invariant 18: %s during a pause by the user", NameOf(f))
 			}
 		case StartCapture:
 			if after.Phase() != PhasePreparing {
-				return fmt.Errorf("invariant 14: the microphone is opened in %v", after.Phase())
+				return fmt.Errorf("invariant 18: the microphone is opened in %v", after.Phase())
 			}
 		default:
 		}
@@ -131,9 +132,9 @@ func checkMicrophone(before, after State, fx []Effect) error {
 	open := before.Resources.Audio == Opening || before.Resources.Audio == Opened
 	switch p := after.Phase(); {
 	case p.Active() && flows == after.held():
-		return fmt.Errorf("invariant 14: in %v captured audio flows: %v", p, flows)
+		return fmt.Errorf("invariant 18: in %v captured audio flows: %v", p, flows)
 	case before.Phase().Active() && !p.Active() && open && !closed:
-		return fmt.Errorf("invariant 14: the microphone stays open in %v", p)
+		return fmt.Errorf("invariant 18: the microphone stays open in %v", p)
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func endsUserPause(e Event) bool {
 }
 
 // checkVoicePauseStep: a pause of the voice by the user ends only by the user or with the
-// paused speech (invariant 14).
+// paused speech (invariant 18).
 func checkVoicePauseStep(before State, e Envelope, after State) error {
 	if !before.VoicePaused || after.VoicePaused || before.Current.ID != after.Current.ID || !after.HasPlayback() {
 		return nil
@@ -171,7 +172,7 @@ func checkVoicePauseStep(before State, e Envelope, after State) error {
 	if now, still := speech.LineOf(after.Speech); open && (!still || now.Gen != was.Gen) {
 		return nil // flushed together with the paused speech
 	}
-	return fmt.Errorf("invariant 14: %v ended the user's pause of the voice", KindOf(e.Event))
+	return fmt.Errorf("invariant 18: %v ended the user's pause of the voice", KindOf(e.Event))
 }
 
 // checkSpoken: a synthesised segment belongs to the open line and the current turn, and
@@ -263,7 +264,7 @@ func (s *State) waiting(t Timer) any {
 		return [2]uint64{live.Request, uint64(live.Round)}
 	case TimerCancel:
 		return live.Request
-	case TimerApproval, TimerTool:
+	case TimerApproval, TimerTool, TimerRevoke:
 		return live.Calls[0].ID
 	case TimerModel:
 		return s.Copilot.(copilot.LoadingModel).Load
@@ -444,9 +445,12 @@ func checkEnd(s State) error {
 	return nil
 }
 
-// checkSent: a round of a request is sent once, and a turn has one request.
-func checkSent(before State, f SendCopilot) error {
-	if f.Turn == before.Current.ID && before.Current.Request != 0 && before.Current.Request != f.Request {
+// checkSent: a round of a request is sent once, and a turn has one request, unless the user
+// went on before it was answered.
+func checkSent(before State, e Envelope, f SendCopilot) error {
+	waits, _ := before.Conv.(Analysing)
+	_, words := e.Event.(Final)
+	if f.Turn == before.Current.ID && before.Current.Request != 0 && before.Current.Request != f.Request && waits.Unsent == 0 && !words {
 		return fmt.Errorf("invariant 2: turn %d has a second request", f.Turn)
 	}
 	if f.Request == before.IDs.Request+1 && f.Round == 0 {
@@ -485,6 +489,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 	for _, err := range [...]error{
 		checkUserPauseStep(before, e, after), checkVoicePauseStep(before, e, after), checkMicrophone(before, after, fx),
 		checkSpoken(before, after, fx), checkHeardOut(before, e, after, fx), checkDeadlines(before, e, after),
+		checkWithdrawn(before, e, after, fx), checkDropped(before, e, after),
 	} {
 		if err != nil {
 			return err
@@ -497,7 +502,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 			flushed = true
 		case SendCopilot:
 			sent++
-			if err := checkSent(before, f); err != nil {
+			if err := checkSent(before, e, f); err != nil {
 				return err
 			}
 		case CallTool:
@@ -505,6 +510,9 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 			w, asked := before.Copilot.(copilot.WaitingForApproval)
 			if !(asked && w.Calls[0].ID == f.ToolCall) && !(len(running.Calls) > 0 && running.Calls[0].ID == f.ToolCall && running.Calls[0].Allowed) {
 				return fmt.Errorf("invariant 13: call %d runs without approval", f.ToolCall)
+			}
+			if err := checkConsent(before, e, after, f); err != nil {
+				return err
 			}
 		case Summarise:
 			if _, ok := before.History.(history.Compacting); ok && KindOf(e.Event) != KindSummarised && KindOf(e.Event) != KindTimerFired {

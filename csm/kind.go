@@ -86,6 +86,7 @@ const (
 	FinalYes     // an answer, while a question about a tool is open
 	FinalNo
 	FinalUnclear   // the start of an answer, followed by something that was not understood
+	FinalDoubt     // a message that was not understood
 	FinalNothing   // no words, or none that count
 	PartialCounts  // partial words that interrupt
 	VoiceRetracted // speech over the assistant ended before it was confirmed
@@ -114,7 +115,7 @@ const (
 func Passed(t Timer) Kind { return passed + Kind(t) }
 
 var triggerNames = [passed - NumKinds]string{
-	"settled", "stt.final content", "stt.final draft", "stt.final send", "stt.final stop", "stt.final yes", "stt.final no", "stt.final unclear", "stt.final nothing",
+	"settled", "stt.final content", "stt.final draft", "stt.final send", "stt.final stop", "stt.final yes", "stt.final no", "stt.final unclear", "stt.final doubt", "stt.final nothing",
 	"stt.partial counts", "vad.end retracted", "copilot answer begins", "copilot.done asks", "copilot.done whole", "copilot.done failed",
 	"tools.found some", "tools.found failed", "tool.done next", "tool.done failed", "approval listens", "approval decided",
 	"tts.drained all", "voice pause", "voice continue", "conn.lost successor",

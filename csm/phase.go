@@ -208,6 +208,8 @@ const (
 	CodeRecognitionFailed   Code = "recognitionFailed"
 	CodeRecognitionTimeout  Code = "recognitionTimeout"
 	CodeUtteranceLost       Code = "utteranceLost"
+	CodeUtteranceTooLong    Code = "utteranceTooLong"
+	CodeNotUnderstood       Code = "notUnderstood"
 	CodeSpeechFailed        Code = "speechFailed"
 	CodeSpeechMismatch      Code = "speechMismatch"
 	CodeStartTimeout        Code = "startTimeout"
@@ -236,7 +238,7 @@ var Codes = []Code{
 	CodeSessionExpired, CodeConnectionFailed, CodeCallRejected, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
 	CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable,
 	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeMicrophoneTaken, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
-	CodeUtteranceLost, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
+	CodeUtteranceLost, CodeUtteranceTooLong, CodeNotUnderstood, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
 	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
 	CodeEngineMissing, CodeClientGone,
 	CodeAgentMissing, CodeAgentEnded, CodeAgentSilent, CodeAgentSignIn,

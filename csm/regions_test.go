@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
 func TestChartsHaveNames(t *testing.T) {
@@ -100,8 +101,16 @@ func TestRegionsAreNested(t *testing.T) {
 
 // A question can be decided only after it was heard.
 func TestApprovalNeedsHeardQuestion(t *testing.T) {
-	text := Charts()[2].Mermaid(false)
-	if strings.Contains(text, "asking --> deciding") || strings.Contains(text, "any_open --> deciding") || !strings.Contains(text, "listening --> deciding : stt.final yes") {
+	if text := Charts()[2].Mermaid(false); strings.Count(text, "--> deciding") != 1 || !strings.Contains(text, "any_open --> deciding : stt.final yes") {
 		t.Error(text)
+	}
+	for over := range turn.NumStamps {
+		for said := range NumClasses {
+			for _, doubted := range []bool{false, true} {
+				if m := Means(over, said, doubted); (m == MeansYes || m == MeansAssent) && (over != turn.OverQuestion || doubted) {
+					t.Errorf("%v over %v, doubted %v: %v", said, over, doubted, m)
+				}
+			}
+		}
 	}
 }

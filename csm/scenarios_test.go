@@ -2,6 +2,7 @@ package csm_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,10 +12,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
-// Utterances during an answer are queued and answered in order, with Listening in
-// between.
+// Texts typed during an answer are queued and answered in order, with Listening in between.
 func TestQueuedUtterancesAreAnsweredInOrder(t *testing.T) {
-	s := listening(t).say(1).wait(1*ms).say(2).segment(0, 40).say(3).wait(50 * ms)
+	s := listening(t).say(1).wait(1*ms).do(csm.UserText{Call: 2, Utterance: 2, Words: 2}).segment(0, 40)
+	s.do(csm.UserText{Call: 3, Utterance: 3, Words: 2}).wait(50 * ms)
 	s.in(csm.PhaseSpeaking).do(csm.UserText{Call: 4, Utterance: 4, Words: 2}).wantReply(4, "").wantSent(1)
 	for u := uint64(1); u <= 3; u++ {
 		at := s.clock.Now()
@@ -223,17 +224,30 @@ func TestUtterancesWithoutContent(t *testing.T) {
 func TestLostTranscript(t *testing.T) {
 	s := listening(t).begin(1).end(1).do(csm.RecognitionLost{Epoch: 1, Utterance: 1, Code: csm.CodeRecognitionFailed}).expect()
 	s.wait(50 * ms).expect("Speaking 250ms tts.bufferReady").drained().wantEnds("1 failed")
-	// An utterance without an end is ended, and its transcript has a deadline.
-	s = listening(t).begin(1).wait(60 * time.Second)
-	last[csm.CommitInput](s)
-	s.wait(6 * time.Second).wait(50 * ms).expect("Speaking 1m6.25s tts.bufferReady").drained().wantEnds("1 failed").turn(2)
+	// An utterance without an end is given up, and the user is told.
+	s = listening(t).begin(1).wait(30 * time.Minute)
+	last[csm.ClearInput](s)
+	if n := last[csm.Notify](s); n.Code != csm.CodeUtteranceTooLong {
+		t.Fatalf("notified %+v", n)
+	}
+	s.wait(50 * ms).expect("Speaking 30m0.25s tts.bufferReady").drained().wantEnds("1 failed").turn(2).wantSent(2)
 }
 
-// If the user speaks during generation, the answer is held until the words are known, and
-// they are answered next.
+// If the user speaks during generation, the answer is held until the words are known. They are
+// part of the request, which is asked again.
 func TestAnswerIsHeldWhileTheUserSpeaks(t *testing.T) {
 	s := listening(t).say(1).wait(1*ms).begin(2).segment(0, 40).wait(time.Second).in(csm.PhaseGeneratingResponse)
-	s.end(2).words(2, csm.Content).expect("Speaking 1.201s tts.bufferReady").answered().drained().wait(1*ms).wantSent(1, 2)
+	s.end(2).words(2, csm.Content).expect("Analysing 1.201s stt.final").wait(20*ms).in(csm.PhaseWaitingForCopilot).wantSent(1, 1)
+	if f := last[csm.SendCopilot](s); !slices.Equal(f.More, []uint64{2}) || len(f.History) != 0 || f.Turn != 1 {
+		t.Fatalf("sent %+v", f)
+	}
+	s.segment(0, 60).wait(50 * ms).answered().drained().wantEnds("1 answered")
+}
+
+// "Mm-hm" during generation changes nothing.
+func TestBackchannelDuringGeneration(t *testing.T) {
+	s := listening(t).say(1).wait(1*ms).begin(2).segment(0, 40).wait(time.Second).in(csm.PhaseGeneratingResponse)
+	s.end(2).words(2, csm.Backchannel).expect("Speaking 1.201s tts.bufferReady").answered().drained().wait(1 * ms).wantSent(1)
 }
 
 func TestUnderrunContinuesTheTurn(t *testing.T) {

@@ -38,6 +38,7 @@ type State struct {
 	Current   Turn            // the current turn; its ID is 0 when there is none
 	Queue     []uint64        // utterances queued until the current turn ends: the chat machine's message queue
 	Drafts    []uint64        // utterances of a turn with manual commit, heard while the assistant had the floor
+	Asked     bool            `json:",omitempty"` // the last answer ended with a question to the user
 	Retry     copilot.Failure // the last failure, for the user's "try again"; Utterance is 0 for none
 	Model     Model
 	Cursor    Cursor // playback position
@@ -104,8 +105,13 @@ type (
 		Breaker    bool // the circuit breaker is open
 		Recovering bool // a new instance is opening
 	}
-	// Terminating waits until all resources are closed.
-	Terminating struct{}
+	// Terminating waits until all resources are closed. Then the next conversation begins, if the
+	// user started one or typed Texts meanwhile.
+	Terminating struct {
+		Start    bool     `json:",omitempty"`
+		TakeOver bool     `json:",omitempty"`
+		Texts    []uint64 `json:",omitempty"`
+	}
 )
 
 func (Idle) conversation()               {}
@@ -163,8 +169,9 @@ type Turn struct {
 	Request       uint64        `json:"request,omitempty"`
 	Attempt       int           `json:"attempt,omitempty"`
 	Interruptions int           `json:"interruptions,omitempty"`
-	Failed        Code          `json:"failed,omitempty"` // failure code, while the failure is being explained
-	Config        *Config       `json:"config"`           // its configuration
+	Decided       bool          `json:"decided,omitempty"` // a tool call was allowed or rejected
+	Failed        Code          `json:"failed,omitempty"`  // failure code, while the failure is being explained
+	Config        *Config       `json:"config"`            // its configuration
 }
 
 // TimerState is one deadline. Gen increments each time it is armed. Left is the remaining

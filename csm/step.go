@@ -187,7 +187,9 @@ func (r *run) route() bool {
 	case UserApprove:
 		call, asked := r.asked()
 		return asked && call.ID == e.ToolCall
-	case UserPlayback, UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak,
+	case UserInterrupt:
+		r.voice(turn.Drop, turn.Utterance{})
+	case UserPlayback, UserStart, UserStop, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak,
 		Configure, QueueNext, Reset, Resume, Fatal, SpeechCursor:
 		return true // concerns no region
 	}
@@ -202,7 +204,8 @@ func (r *run) routeVoice(e Event) bool {
 		if r.st.held() { // the microphone is muted: the onset is older, and its end will not be heard
 			return false
 		}
-		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos, Reply: r.st.Approval.Heard})
+		r.refresh |= 1 << TimerRevoke
+		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos, Stamp: r.st.stamp()})
 	case SpeechPaused:
 		return r.hear(e.Epoch, turn.Silence, turn.Utterance{ID: e.Utterance})
 	case SpeechResumed:
@@ -251,7 +254,7 @@ func (r *run) routeCopilot(e Event) bool {
 	case CopilotToolCall:
 		r.assistant(copilot.Input{
 			Do: copilot.Wants, Request: e.Request, Round: e.Round,
-			Call: copilot.Call{ID: e.ToolCall, Destructive: e.Destructive, Allowed: e.Allowed},
+			Call: copilot.Call{ID: e.ToolCall, Destructive: e.Destructive, Reads: e.Reads, Allowed: e.Allowed},
 		})
 	case CopilotDone:
 		do := copilot.Fail
@@ -259,6 +262,9 @@ func (r *run) routeCopilot(e Event) bool {
 			do = copilot.Terminal
 		}
 		r.assistant(copilot.Input{Do: do, Request: e.Request, Round: e.Round})
+		if r.copilotOut == copilot.Ended && whole(r) {
+			r.st.Asked = e.Asks
+		}
 	case ToolDone:
 		r.toolEnded(e)
 	}
@@ -269,8 +275,9 @@ func (r *run) routeCopilot(e Event) bool {
 // when the region stops waiting for it.
 func (r *run) assistant(in copilot.Input) {
 	r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, in)
-	if _, asks := r.st.Copilot.(copilot.WaitingForApproval); !asks {
+	if _, asks := r.st.Copilot.(copilot.WaitingForApproval); !asks && r.st.Approval != (Approval{}) {
 		r.st.Approval = Approval{}
+		r.voice(turn.Decide, turn.Utterance{})
 	}
 }
 
@@ -331,32 +338,6 @@ func (r *run) trigger() Kind {
 		return Passed(e.Timer)
 	}
 	return KindOf(r.env.Event)
-}
-
-// finalMeans classifies a finished transcript.
-func (r *run) finalMeans(f Final) Kind {
-	switch {
-	case f.Class == Stop:
-		return FinalStop
-	case f.Class == Pause && r.st.HasPlayback() && !(never.Holds(r) && r.st.Conv.Phase() == PhaseSpeaking):
-		return VoicePause
-	case f.Class == Continue && r.st.HasPlayback():
-		return VoiceContinue
-	case f.Doubted && (f.Class == Yes || f.Class == No) && r.asking():
-		return FinalUnclear
-	case f.Class == Yes && r.asking():
-		return FinalYes
-	case f.Class == No && r.asking():
-		return FinalNo
-	case r.hasWords(f) && r.drafts(f) && (r.approving() || r.st.Conv.Phase() == PhaseListening):
-		return FinalDraft
-	case r.hasWords(f):
-		return FinalContent
-	case f.Class == Send:
-		return FinalSend
-	default:
-		return FinalNothing
-	}
 }
 
 func (r *run) routeSession(e Event) bool {
@@ -462,6 +443,7 @@ func (r *run) hear(epoch uint32, in turn.Input, u turn.Utterance) bool {
 // they are lost and the user is notified.
 func (r *run) voice(in turn.Input, u turn.Utterance) (out turn.Outcome) {
 	if r.st.Turn, out = turn.Next(r.st.Turn, in, u); out == turn.Crowded {
+		r.lost = true
 		r.emit(Notify{Turn: r.st.Current.ID, Code: CodeUtteranceLost})
 	}
 	if in == turn.End || in == turn.Commit || in == turn.Answered {

@@ -3,6 +3,8 @@ package csm
 import (
 	"testing"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
 // drive steps a state through events, 10 ms apart, and checks each step.
@@ -131,8 +133,8 @@ func TestFatal(t *testing.T) {
 		do(SessionClosed{1}, AudioClosed{1}).want(PhaseIdle)
 }
 
-// A failed call is retried after queued utterances.
-func TestCallRetryFollowsQueue(t *testing.T) {
+// A failed call is retried before queued utterances, which are newer.
+func TestCallRetryPrecedesQueue(t *testing.T) {
 	d := newDrive(t).toListening()
 	c := DefaultConfig()
 	c.Tools = true
@@ -148,7 +150,7 @@ func TestCallRetryFollowsQueue(t *testing.T) {
 		t.Fatalf("%v with queue %v and %+v to be tried again", s.Phase(), s.Queue, s.Retry)
 	}
 	s, _ = Step(s, Envelope{Seq: 91, At: d.at, Event: UserRetry{Call: 3, ToolCall: 8}})
-	if s.Phase() != PhaseAnalysing || s.Current.Utterance != 2 || len(s.Queue) != 1 {
-		t.Errorf("%v of utterance %d with queue %v, want what waited to be sent first", s.Phase(), s.Current.Utterance, s.Queue)
+	if call, asked := s.Copilot.(copilot.WaitingForApproval); !asked || call.Calls[0].ID != 8 || s.Current.Utterance != 1 || len(s.Queue) != 1 {
+		t.Errorf("%v of utterance %d with queue %v, want the call to be asked about", s.Copilot, s.Current.Utterance, s.Queue)
 	}
 }

@@ -40,9 +40,9 @@ func idleRows() []Row {
 	starting := when("starting", func(r *run) bool { return r.st.Conv.(Idle).Starting })
 	return []Row{
 		keep(p, KindUserStart, starting, refuseWith(CodeConversationActive)),
-		keep(p, KindUserStart, Guard{}, (*run).open),
+		keep(p, KindUserStart, Guard{}, func(r *run) { r.open(r.env.Event.(UserStart).TakeOver, false) }),
 		keep(p, KindUserText, starting, (*run).enqueueText),
-		keep(p, KindUserText, Guard{}, func(r *run) { r.open(); r.enqueueText() }),
+		keep(p, KindUserText, Guard{}, func(r *run) { r.open(false, true); r.enqueueText() }),
 		row(p, KindUserStop, starting, PhaseTerminating, CauseUserStop, nil),
 		row(p, KindSessionReady, primed, PhasePreparing, CauseSessionReady, nil),
 		keep(p, KindSessionReady, Guard{}, nil),
@@ -92,6 +92,7 @@ func listeningRows() []Row {
 		row(p, FinalSend, gathered, PhaseAnalysing, CauseUserCommit, (*run).takeGathered),
 		keep(p, FinalSend, Guard{}, (*run).dismiss),
 		keep(p, FinalNothing, Guard{}, (*run).dismiss),
+		keep(p, FinalDoubt, Guard{}, (*run).wordsLost),
 		keep(p, FinalStop, Guard{}, func(r *run) { r.stopByWord(); r.dismiss() }),
 		row(p, KindUserCommit, userHasFloor, PhaseAnalysing, CauseUserCommit, (*run).commit),
 		row(p, KindUserCommit, userSilent.And(gathered), PhaseAnalysing, CauseUserCommit, (*run).takeGathered),
@@ -114,10 +115,10 @@ func analysingRows() []Row {
 	unsent := when("an utterance is unsent", func(r *run) bool { return r.st.Conv.(Analysing).Unsent != 0 })
 	sendable := when("the utterance can be sent", func(r *run) bool {
 		_, ready := r.st.Copilot.(copilot.Ready)
-		return r.st.Conv.(Analysing).Unsent != 0 && ready && !r.st.held()
+		return r.st.Conv.(Analysing).Unsent != 0 && ready && r.st.Model.Wanted == r.st.Model.Loaded && !r.st.held()
 	})
 	lastWords := when("no more words are awaited", func(r *run) bool {
-		return r.st.Conv.(Analysing).Awaiting && len(turn.Pending(r.st.Turn)) == 0
+		return r.st.Conv.(Analysing).Awaiting && !turn.Committed(r.st.Turn)
 	})
 	some := when("the turn has words", func(r *run) bool { return r.st.Current.Utterance != 0 })
 	failed := some.Not().And(when("its failure is being explained", func(r *run) bool { return r.st.Current.Failed != "" }))
@@ -165,7 +166,9 @@ func processingRows() []Row {
 		l, _ := speech.LineOf(r.st.Speech)
 		return l.Played == len(l.Segments)
 	})
+	goesOn := when("the user goes on with the request", (*run).provisional)
 	return []Row{
+		row(p, FinalContent, goesOn, PhaseAnalysing, CauseSTTFinal, (*run).goOn),
 		row(p, FinalStop, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop),
 		row(p, KindUserInterrupt, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop),
 		keep(p, KindCopilotSent, Guard{}, (*run).attempt),
@@ -188,10 +191,13 @@ func speakingRows() []Row {
 		row(p, KindSpeechResumed, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).pauseForBargeIn),
 		keep(p, KindSpeechStarted, deaf, nil),
 		row(p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt),
-		row(p, PartialCounts, byWords, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt),
+		row(p, PartialCounts, byWords, PhaseInterrupted, CauseUserInterrupt, (*run).pauseForBargeIn),
 		row(p, FinalContent, byWords, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.interrupt(); r.enqueueFinal() }),
 		row(p, FinalStop, never.Not(), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }),
 		row(p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }),
+		row(p, KindUserText, when("the voice is paused", func(r *run) bool { return r.st.VoicePaused }), PhaseInterrupted, CauseUserCommit,
+			func(r *run) { r.interrupt(); r.enqueueText() }),
+		row(p, KindSettled, behindPause, PhaseInterrupted, CauseQueueNext, (*run).interrupt),
 		row(p, KindSettled, audioLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil),
 	}
 }
@@ -232,11 +238,13 @@ func connectedRows() []Row {
 		keep(p, FinalSend, Guard{}, (*run).enqueueDrafts),
 		keep(p, FinalStop, Guard{}, nil),
 		keep(p, FinalNothing, Guard{}, nil),
+		keep(p, FinalDraft, Guard{}, (*run).enqueueFinal),
+		keep(p, FinalDoubt, Guard{}, (*run).wordsLost),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
 		keep(p, KindRecognitionLost, Guard{}, (*run).wordsLost),
-		keep(p, Passed(TimerFinal), Guard{}, func(r *run) { r.forgetPending(); r.wordsLost() }),
-		keep(p, Passed(TimerUtterance), Guard{}, (*run).endUtterance),
+		keep(p, Passed(TimerFinal), Guard{}, (*run).giveUp),
+		keep(p, Passed(TimerUtterance), Guard{}, (*run).tooLong),
 		keep(p, Passed(TimerPause), Guard{}, (*run).endUtterance),
 
 		// The answer.
@@ -314,11 +322,18 @@ func faultedRows() []Row {
 
 func terminatingRows() []Row {
 	const p = PhaseTerminating
+	starts := when("another conversation would begin", func(r *run) bool {
+		next := r.st.Conv.(Terminating)
+		return next.Start || len(next.Texts) > 0
+	})
 	rows := []Row{
 		row(p, KindReset, Guard{}, PhaseIdle, CauseReset, nil),
 		row(p, Passed(TimerTerminate), Guard{}, PhaseIdle, CauseReset, nil),
 		keep(p, Passed(TimerCancel), Guard{}, (*run).closed),
 		keep(p, Passed(TimerTool), Guard{}, (*run).closed),
+		keep(p, KindUserStart, Guard{}, (*run).startAfter),
+		keep(p, KindUserText, Guard{}, (*run).textAfter),
+		keep(p, KindUserStop, starts, func(r *run) { r.st.Conv = Terminating{} }),
 	}
 	for _, on := range []Kind{KindSessionClosed, KindAudioClosed, KindConnClosed, KindCopilotDone, KindToolSearchDone, KindToolDone} {
 		rows = append(rows, keep(p, on, Guard{}, (*run).closed))
@@ -370,7 +385,7 @@ var (
 	// A tool call is retried as a new call, and only if no call is running.
 	callAgain = when("a tool call failed", func(r *run) bool {
 		_, ready := r.st.Copilot.(copilot.Ready)
-		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
+		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0
 	})
 	free   = when("no turn is active", func(r *run) bool { return r.st.Current.ID == 0 })
 	queued = when("an utterance is queued", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() })
@@ -380,6 +395,11 @@ var (
 		_, ready := r.st.Speech.(speech.Held)
 		_, quiet := r.st.Turn.(turn.Idle)
 		return ready && quiet && !r.st.held()
+	})
+	// Nothing waits behind a paused voice (invariant 16).
+	behindPause = when("an utterance is queued behind a paused voice", func(r *run) bool {
+		live, _ := copilot.LiveOf(r.st.Copilot)
+		return r.st.VoicePaused && len(r.st.Queue) > 0 && (live.Request == 0 || live.Cancelled || r.approving())
 	})
 	audioLost = when("its audio was lost", func(r *run) bool {
 		switch r.st.Speech.(type) {

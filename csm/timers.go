@@ -73,14 +73,16 @@ func (s *State) needs(t Timer) bool {
 		_, ends := s.pause()
 		return turn.Silent(s.Turn) && ends
 	case TimerApproval:
-		return s.Approval.State != 0
+		return s.approving() && s.Approval.State.phase() != ApprovalDeciding
+	case TimerRevoke:
+		return s.Approval.State.phase() == ApprovalDeciding
 	case TimerSummary:
 		_, compacting := s.History.(history.Compacting)
 		return compacting
 	case TimerRenewal:
 		o, _ := s.Conn.(connection.Open)
 		return o.Successor != 0 && !o.SuccessorReady
-	case TimerSuspend: // a pause by the user has no limit (invariant 14)
+	case TimerSuspend: // a pause by the user has no limit (invariant 18)
 		return s.held() && s.Hold != SuspendUser
 	}
 	return false
@@ -88,7 +90,7 @@ func (s *State) needs(t Timer) bool {
 
 // stands says whether the needed timer t is suspended: while the conversation is held;
 // for the answer to a question, also until the question was heard and while the user
-// speaks.
+// speaks; for taking back a yes, also while the user speaks or words are awaited.
 func (s *State) stands(t Timer) bool {
 	switch t {
 	case TimerSuspend, TimerInterrupt, TimerConfirm, TimerStart, TimerFault, TimerTerminate:
@@ -97,6 +99,9 @@ func (s *State) stands(t Timer) bool {
 		_, open := speech.LineOf(s.Speech)
 		_, quiet := s.Turn.(turn.Idle)
 		return s.held() || s.Conv.Phase() != PhaseListening || open || !quiet
+	case TimerRevoke:
+		_, quiet := s.Turn.(turn.Idle)
+		return s.held() || !quiet
 	default:
 		return s.held()
 	}
@@ -185,6 +190,8 @@ func (s *State) after(t Timer) time.Duration {
 		return c.SearchTimeout
 	case TimerApproval:
 		return c.ApprovalTimeout
+	case TimerRevoke:
+		return c.RevokeTime
 	case TimerTool:
 		return c.ToolTimeout
 	case TimerModel:

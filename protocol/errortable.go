@@ -22,6 +22,8 @@ const (
 	CodeTextEmpty                  ErrorCode = "textEmpty"
 	CodeQueueFull                  ErrorCode = "queueFull"
 	CodeUtteranceLost              ErrorCode = "utteranceLost"
+	CodeUtteranceTooLong           ErrorCode = "utteranceTooLong"
+	CodeNotUnderstood              ErrorCode = "notUnderstood"
 	CodeStartTimeout               ErrorCode = "startTimeout"
 	CodeSuspendTimeout             ErrorCode = "suspendTimeout"
 	CodeBreakerOpen                ErrorCode = "breakerOpen"
@@ -86,6 +88,7 @@ const (
 	CodeHearsItself        ErrorCode = "hearsItself"
 	CodeVoiceReplaced      ErrorCode = "voiceReplaced"
 	CodeVoiceLate          ErrorCode = "voiceLate"
+	CodeTextOnly           ErrorCode = "textOnly"
 	CodeHearingReplaced    ErrorCode = "hearingReplaced"
 	CodeTurnEndReplaced    ErrorCode = "turnEndReplaced"
 	CodeDetectorReplaced   ErrorCode = "detectorReplaced"
@@ -183,6 +186,14 @@ var Errors = []ErrorSpec{
 		words{"What you said was lost.", "Ihre Äußerung ist verloren gegangen.", "発話が失われました。"},
 		words{"Say it again.", "Sagen Sie es noch einmal.", "もう一度言ってください。"},
 		words{"I lost what you said. Please say it again.", "Das ist mir verloren gegangen. Bitte sagen Sie es noch einmal.", "聞き逃しました。もう一度お願いします。"}},
+	{CodeUtteranceTooLong, -32093, true,
+		words{"You spoke for half an hour without an end, so nothing of it was sent.", "Sie haben eine halbe Stunde ohne Ende gesprochen, deshalb wurde nichts davon gesendet.", "30分間途切れずに話されたため、何も送信されませんでした。"},
+		words{"Say it in parts.", "Sagen Sie es in Teilen.", "分けて話してください。"},
+		words{"That was too long for me, and I sent nothing of it. Please say it in parts.", "Das war mir zu lang, und ich habe nichts davon gesendet. Bitte sagen Sie es in Teilen.", "長すぎたため、何も送信していません。分けてお話しください。"}},
+	{CodeNotUnderstood, -32092, true,
+		words{"What you said was not understood.", "Ihre Äußerung wurde nicht verstanden.", "発話を聞き取れませんでした。"},
+		words{"Say it again.", "Sagen Sie es noch einmal.", "もう一度言ってください。"},
+		words{"I did not understand that. Please say it again.", "Das habe ich nicht verstanden. Bitte sagen Sie es noch einmal.", "聞き取れませんでした。もう一度お願いします。"}},
 	{CodeStartTimeout, -32012, true,
 		words{"The conversation did not start in time.", "Das Gespräch ist nicht rechtzeitig zustande gekommen.", "時間内に会話を開始できませんでした。"},
 		words{"Start it again. If it happens again, run doctor.", "Starten Sie es noch einmal. Führen Sie doctor aus, falls es erneut auftritt.", "もう一度開始してください。繰り返す場合は doctor を実行してください。"},
@@ -407,6 +418,10 @@ var Errors = []ErrorSpec{
 		words{"The voice failed and was replaced by another one.", "Die Stimme ist ausgefallen; ab jetzt spricht eine andere.", "音声が使えなくなったため、別の声で読み上げます。"},
 		words{"Check agentvoice.voice and the service, then start again.", "Prüfen Sie agentvoice.voice und den Dienst und beginnen Sie dann noch einmal.", "agentvoice.voice の設定とサービスを確認して、もう一度始めてください。"},
 		words{"My voice failed, so I am using another one.", "Meine Stimme ist ausgefallen, deshalb spreche ich mit einer anderen.", "音声が使えなくなったため、別の声でお話しします。"}},
+	{CodeTextOnly, -32094, true,
+		words{"No microphone or speaker can be used, so the conversation is in writing.", "Es ist kein Mikrofon oder Lautsprecher nutzbar, deshalb läuft das Gespräch schriftlich.", "マイクまたはスピーカーを使えないため、会話は文字だけになります。"},
+		words{"Connect a microphone and a speaker, then start the conversation again.", "Schließen Sie Mikrofon und Lautsprecher an und beginnen Sie das Gespräch noch einmal.", "マイクとスピーカーを接続して、会話をもう一度始めてください。"},
+		words{"I can only answer in writing.", "Ich kann nur schriftlich antworten.", "文字でのみお答えできます。"}},
 	{CodeVoiceLate, -32090, true,
 		words{"The voice is too slow on this machine right now; a faster one speaks.", "Die Stimme ist auf diesem Rechner gerade zu langsam; eine schnellere spricht.", "この声は今このコンピューターでは遅すぎるため、より速い声で読み上げます。"},
 		words{"Close other programs, or set agentvoice.voice.engine to fast.", "Schließen Sie andere Programme oder stellen Sie agentvoice.voice.engine auf fast.", "ほかのプログラムを閉じるか、agentvoice.voice.engine を fast にしてください。"},

@@ -200,6 +200,28 @@ func (s *Sink) Close() error {
 	return nil
 }
 
+// Silence is a microphone that captures silence, at real time multiplied by Speed (0 means 1).
+type Silence struct {
+	Speed float64
+}
+
+// Open implements audio.Source.
+func (Silence) Open(ctx context.Context) error { return ctx.Err() }
+
+// Run implements audio.Source.
+func (s Silence) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	pacer := audio.NewPacer(s.Speed)
+	for pos := int64(0); ; pos += audio.FrameSamples {
+		if err := pacer.Wait(ctx); err != nil {
+			return err
+		}
+		deliver(pos, &audio.Frame{})
+	}
+}
+
+// Close implements audio.Source.
+func (Silence) Close() error { return nil }
+
 // Null discards audio, at real time multiplied by Speed (0 means 1).
 type Null struct {
 	Speed float64
@@ -229,4 +251,6 @@ func (Null) Close() error { return nil }
 var (
 	_ audio.Sink = (*Sink)(nil)
 	_ audio.Sink = Null{}
+
+	_ audio.Source = Silence{}
 )

@@ -16,16 +16,17 @@ import (
 
 func newGraph() *cobra.Command {
 	var format string
-	var guards, list bool
+	var guards, list, meaning bool
 	cmd := &cobra.Command{
 		Use:   "graph [REGION]",
 		Short: "Print the statechart of a region",
 		Long: "Print the statechart of one region as it runs in this build: the conversation if no\n" +
 			"region is named, all regions together with the name \"all\", or all parts of a call to\n" +
 			"the embedded server with the name \"server\".\n" +
-			"Internal transitions are drawn only with --guards.",
+			"Internal transitions are drawn only with --guards. With --meaning, the table of what words\n" +
+			"mean is printed instead.",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || list && len(args) > 0 {
+			if len(args) > 1 || (list || meaning) && len(args) > 0 {
 				return misuse{fmt.Errorf("graph takes at most one region, got %q", args)}
 			}
 			return nil
@@ -36,6 +37,10 @@ func newGraph() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return listGraphs(cmd)
+			}
+			if meaning {
+				_, err := fmt.Fprint(cmd.OutOrStdout(), csm.MeaningTable())
+				return err
 			}
 			name := "conversation"
 			if len(args) > 0 {
@@ -54,6 +59,7 @@ func newGraph() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid or dot")
 	cmd.Flags().BoolVar(&guards, "guards", false, "include guards and internal transitions")
+	cmd.Flags().BoolVar(&meaning, "meaning", false, "print what words mean, by what was open when they began")
 	cmd.Flags().BoolVar(&list, "list", false, "list the regions")
 	return cmd
 }

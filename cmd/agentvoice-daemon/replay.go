@@ -48,7 +48,7 @@ the command reports what is missing.`,
 }
 
 // errDiffers is returned after a difference was printed.
-var errDiffers = errors.New("replay: this build behaves differently from the journal; the core has changed, or another build wrote it")
+var errDiffers = errors.New("replay: this build behaves differently")
 
 func replayOne(out io.Writer, j *journal.Journal, asJSON bool) error {
 	begin := time.Now()
@@ -59,10 +59,14 @@ func replayOne(out io.Writer, j *journal.Journal, asJSON bool) error {
 	if err := printReplay(out, j, res, time.Since(begin), asJSON); err != nil {
 		return err
 	}
-	if res.Difference != nil {
-		return errDiffers
+	switch {
+	case res.Difference == nil:
+		return nil
+	case res.OtherCore: // a core that was changed on purpose
+		return fmt.Errorf("%w from build %s, which wrote the journal; replay it with that build", errDiffers, j.Header.Build)
+	default:
+		return fmt.Errorf("%w from the journal, although the same core wrote it; if nobody changed the file, report this as a bug", errDiffers)
 	}
-	return nil
 }
 
 func printReplay(out io.Writer, j *journal.Journal, res journal.Result, took time.Duration, asJSON bool) error {

@@ -145,7 +145,7 @@ func source(arg string, speed float64) (audio.Source, error) {
 		return &wavio.Source{Path: path, Speed: speed}, nil
 	}
 	if arg == "null" {
-		return silentSource{speed}, nil
+		return wavio.Silence{Speed: speed}, nil
 	}
 	return portaudio.NewSource(arg), nil
 }
@@ -178,21 +178,6 @@ func tryOutput(arg string) error {
 		err = errors.Join(err, os.Remove(path))
 	}
 	return err
-}
-
-// silentSource is a microphone that captures silence.
-type silentSource struct{ speed float64 }
-
-func (silentSource) Open(ctx context.Context) error { return ctx.Err() }
-func (silentSource) Close() error                   { return nil }
-func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
-	pacer := audio.NewPacer(s.speed)
-	for pos := int64(0); ; pos += audio.FrameSamples {
-		if err := pacer.Wait(ctx); err != nil {
-			return err
-		}
-		deliver(pos, &audio.Frame{})
-	}
 }
 
 // engines returns the function that creates the embedded server's engines.

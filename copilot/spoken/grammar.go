@@ -103,7 +103,7 @@ var slots = map[Command]string{
 // Sections of a grammar that are not commands.
 const (
 	sectionBackchannel = "(backchannel)"
-	sectionListening   = "(listening)"
+	sectionAgreement   = "(agreement)"
 	sectionLead        = "(lead)"
 	sectionFiller      = "(filler)"
 )
@@ -139,7 +139,7 @@ type Grammar struct {
 	patterns     []pattern
 	begun        map[string]bool // the first words of longer phrases
 	backchannels map[string]bool // of up to three words
-	listening    map[string]bool // words of yes that also show attention
+	agreements   map[string]bool // those that are also an answer
 	leads        map[string]bool // may come before a command that says more
 	fillers      [][]string      // may stand at both ends of a command
 	problems     []Problem
@@ -177,7 +177,7 @@ var Default = NewGrammar()
 func NewGrammar(files ...string) *Grammar {
 	g := &Grammar{
 		commands: map[string]Command{}, begun: map[string]bool{},
-		backchannels: map[string]bool{}, listening: map[string]bool{}, leads: map[string]bool{}, left: math.MaxInt,
+		backchannels: map[string]bool{}, agreements: map[string]bool{}, leads: map[string]bool{}, left: math.MaxInt,
 	}
 	for _, lang := range Languages {
 		g.add(builtIn[lang])
@@ -267,8 +267,8 @@ func (g *Grammar) addPhrase(s section, phrase string) {
 	case sectionBackchannel:
 		g.backchannels[key] = true
 		return
-	case sectionListening:
-		g.listening[key] = true
+	case sectionAgreement:
+		g.backchannels[key], g.agreements[key] = true, true
 		return
 	case sectionLead:
 		g.leads[key] = true

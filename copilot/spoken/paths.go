@@ -22,7 +22,7 @@ var (
 // positionIn splits a position in a file, such as main.go:42 or main.go:42:7, into file and
 // line; last is the last line of a range.
 func positionIn(code string) (file, line, last string) {
-	if code == "" || strings.IndexAny(code, ":(#") < 0 || !isDigit(code[len(code)-1]) && code[len(code)-1] != ')' {
+	if code == "" || !strings.ContainsAny(code, ":(#") || !isDigit(code[len(code)-1]) && code[len(code)-1] != ')' {
 		return "", "", ""
 	}
 	for _, form := range []*regexp.Regexp{position, fragment} {
@@ -50,7 +50,7 @@ func (l *language) sayPosition(w string) (file, said string) {
 
 // shortPath returns the end of a path that has more parts than are said.
 func shortPath(w string) string {
-	if strings.IndexAny(w, `/\`) < 0 || strings.Contains(w, "://") {
+	if !strings.ContainsAny(w, `/\`) || strings.Contains(w, "://") {
 		return w
 	}
 	trimmed := strings.TrimRight(w, `/\`)

@@ -30,9 +30,8 @@ type Utterance struct {
 	Class   UtteranceClass
 	Command Command // of UtteranceCommand only
 	Number  float64 // the command's number, for commands that take one
-	// Listening marks a command that people also say just to show attention ("yeah").
-	// Without an open question it is a backchannel.
-	Listening bool
+	// Agrees marks a backchannel that is also an answer to a question: "okay".
+	Agrees bool
 }
 
 // annotation matches how recognisers mark non-speech: [noise], (coughs), <unk>, *laughs*.
@@ -51,10 +50,13 @@ func (g *Grammar) Classify(text string) Utterance {
 		return Utterance{Class: UtteranceEmpty}
 	}
 	if g.isBackchannel(words) {
-		return Utterance{Class: UtteranceBackchannel}
+		return Utterance{Class: UtteranceBackchannel, Agrees: g.agrees(words)}
 	}
 	if u := g.commandOf(words); u.Command != "" {
-		u.Class, u.Listening = UtteranceCommand, u.Command == CommandYes && g.listening[words[0]]
+		if (u.Command == CommandYes || u.Command == CommandNo) && endsOpen(words) { // "yes, but"
+			return Utterance{Class: UtteranceContent}
+		}
+		u.Class = UtteranceCommand
 		return u
 	}
 	if len(words) <= maxCommandWords {
@@ -113,6 +115,18 @@ func (g *Grammar) isBackchannel(words []string) bool {
 		words = words[n:]
 	}
 	return true
+}
+
+// agrees reports whether one of the backchannels in words is also an answer.
+func (g *Grammar) agrees(words []string) bool {
+	for at := range words {
+		for n := min(3, len(words)-at); n > 0; n-- {
+			if g.agreements[strings.Join(words[at:at+n], " ")] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // commandOf returns the command that all words together form, or the zero Utterance.

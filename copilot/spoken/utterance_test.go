@@ -58,12 +58,12 @@ func TestClassifyOtherLanguages(t *testing.T) {
 func TestClassifyOthers(t *testing.T) {
 	tests := map[spoken.UtteranceClass][]string{
 		spoken.UtteranceEmpty: {"", "   ", "...", "?!", "[noise]", "(coughs)", "<unk> [BLANK_AUDIO]", "*sighs*", "\n", "🎉", "the", "and the", "but"},
-		spoken.UtteranceBackchannel: {"mm-hm", "Mm-hmm.", "mhm", "uh huh", "Uh-huh!", "okay", "Okay, okay.", "ok", "O.K.", "I see", "oh, I see", "right", "got it", "hmm",
-			"um", "Alright.", "thank you", "okay great", "that's great", "mm", "ha ha ha", "Haha!"},
+		spoken.UtteranceBackchannel: {"mm-hm", "Mm-hmm.", "mhm", "uh huh", "Uh-huh!", "I see", "oh, I see", "got it", "hmm",
+			"um", "thank you", "that's great", "mm", "ha ha ha", "Haha!"},
 		spoken.UtteranceContent: {"stop the server", "Stop the test and run it again", "repeat the last command in the shell", "yes the second one", "no the other file",
 			"try again with the flag set", "pause the container", "continue the loop after an error", "send it to the staging server", "what is the time",
 			"okay so what does this function do", "cancel the build", "wait for the server", "go on line five", "don't stop", "do not continue",
-			"I see an error in main", "right click the file", "again and again it fails", "the stop", "no problem with that", "stop continue", "hello",
+			"I see an error in main", "right click the file", "again and again it fails", "the stop", "no problem with that", "stop continue", "hello", "yes, but", "Sure, but um", "no, but", "ja, aber", "yes and",
 			strings.Repeat("stop ", 40)},
 	}
 	for class, texts := range tests {
@@ -75,9 +75,12 @@ func TestClassifyOthers(t *testing.T) {
 	}
 }
 
-func TestClassifyListening(t *testing.T) {
-	for text, want := range map[string]bool{"yeah": true, "Yes.": true, "sure": true, "go ahead": false, "do it": false, "no": false} {
-		if got := spoken.Classify(text).Listening; got != want {
+func TestClassifyAgreement(t *testing.T) {
+	for text, want := range map[string]bool{
+		"okay": true, "Okay, okay.": true, "ok": true, "O.K.": true, "right": true, "Alright.": true, "okay great": true, "mm-hm, okay": true, "That’s fine.": true,
+		"alles klar": true, "了解です": true, "mm-hm": false, "I see": false, "yes": false, "okay, the other one": false,
+	} {
+		if got := spoken.Classify(text).Agrees; got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}

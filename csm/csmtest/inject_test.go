@@ -186,6 +186,7 @@ var atRest = map[string]string{
 	"Timers.interrupt.Left":                      "it is never suspended",
 	"Timers.confirm.Left":                        "it is never suspended",
 	"Timers.utterance.Left":                      "an open utterance is dropped when the conversation is held",
+	"Timers.revoke.Left":                         "a hold withdraws the yes, and the next utterance brings the full time",
 	"Timers.pause.Left":                          "an open utterance is dropped when the conversation is held",
 	"Speech(Playing).Line.Ended":                 "an ended line drains",
 	"Copilot(Generating).Live.Calls":             "calls arrive with the answer",

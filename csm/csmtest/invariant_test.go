@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
 type effects = []csm.Effect
@@ -15,6 +18,30 @@ func without(fx effects, name string) (effects, bool) {
 	out := slices.DeleteFunc(slices.Clone(fx), func(f csm.Effect) bool { return csm.NameOf(f) == name })
 	return out, len(out) < len(fx)
 }
+
+// askedBy returns the call whose question is open before a step, unless the step is the user's click.
+func askedBy(before csm.State, e csm.Event) (copilot.Call, bool) {
+	w, open := before.Copilot.(copilot.WaitingForApproval)
+	if csm.KindOf(e) == csm.KindUserApprove || !open || !before.Asking() {
+		return copilot.Call{}, false
+	}
+	return w.Calls[0], true
+}
+
+// calls adds the call of a tool to a step that has none.
+func calls(call copilot.Call, fx *effects) bool {
+	if _, runs := without(*fx, "CallTool"); runs {
+		return false
+	}
+	*fx = append(slices.Clone(*fx), csm.CallTool{ToolCall: call.ID})
+	return true
+}
+
+// deciding says whether a yes may still be taken back.
+func deciding(s csm.State) bool { return s.Approval.State.String() == csm.ApprovalDeciding.String() }
+
+// quiet says whether the user is silent, and no words are awaited.
+func quiet(s csm.State) bool { _, idle := s.Turn.(turn.Idle); return idle && s.Hold == 0 }
 
 // faults modify a step, and return false if they do not apply to it.
 var faults = map[string]struct {
@@ -53,25 +80,74 @@ var faults = map[string]struct {
 		after.Current.Failed = csm.CodeCopilotFailed
 		return after.Phase() == csm.PhaseWaitingForCopilot
 	}},
-	"the microphone is not held": {"invariant 14: in Suspended captured audio flows", func(_ csm.State, _ csm.Event, _ *csm.State, fx *effects) (ok bool) {
+	"the microphone is not held": {"invariant 18: in Suspended captured audio flows", func(_ csm.State, _ csm.Event, _ *csm.State, fx *effects) (ok bool) {
 		*fx, ok = without(*fx, "HoldCapture")
 		return ok
 	}},
-	"the microphone is let go with a reason left": {"invariant 14: in Suspended captured audio flows", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
+	"the microphone is let go with a reason left": {"invariant 18: in Suspended captured audio flows", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
 		both := before.Phase() == csm.PhaseSuspended && after.Phase() == csm.PhaseSuspended
 		*fx = append(slices.Clone(*fx), csm.ReleaseCapture{})
 		return both
 	}},
-	"the microphone stays open after a fault": {"invariant 14: the microphone stays open in Faulted", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) (ok bool) {
+	"the microphone stays open after a fault": {"invariant 18: the microphone stays open in Faulted", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) (ok bool) {
 		*fx, ok = without(*fx, "CloseAudio")
 		return ok && before.Phase().Active() && after.Phase() == csm.PhaseFaulted
 	}},
-	"a pause by the user ends with another": {"invariant 14: ", func(_ csm.State, e csm.Event, after *csm.State, fx *effects) bool {
+	"a pause by the user ends with another": {"invariant 18: ", func(_ csm.State, e csm.Event, after *csm.State, fx *effects) bool {
 		if k := csm.KindOf(e); !after.UserPaused() || after.Phase() != csm.PhaseSuspended || k != csm.KindAudioRestored && k != csm.KindSessionRenewed {
 			return false
 		}
 		after.Hold, *fx = 0, append(slices.Clone(*fx), csm.ReleaseCapture{})
 		return true
+	}},
+	"a call runs before its question was heard": {"invariant 14: call", func(before csm.State, e csm.Event, _ *csm.State, fx *effects) bool {
+		call, asked := askedBy(before, e)
+		return asked && !before.Approval.Heard && !deciding(before) && calls(call, fx)
+	}},
+	"a call runs while the user speaks": {"invariant 14: call", func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool {
+		call, asked := askedBy(before, e)
+		return asked && deciding(before) && !quiet(*after) && csm.KindOf(e) == csm.KindSpeechStarted && calls(call, fx)
+	}},
+	"a call runs without a yes": {"invariant 14: call", func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool {
+		call, asked := askedBy(before, e)
+		final, said := e.(csm.Final)
+		return asked && before.Approval.Heard && !deciding(before) && quiet(*after) && said && final.Class == csm.Backchannel && calls(call, fx)
+	}},
+	"a call runs before the yes could be taken back": {"invariant 14: call", func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool {
+		call, asked := askedBy(before, e)
+		return asked && !call.Reads && !deciding(before) && deciding(*after) && quiet(*after) && calls(call, fx)
+	}},
+	"a yes outlasts what followed it": {"invariant 14: a yes outlasts", func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool {
+		call, asked := askedBy(before, e)
+		return asked && deciding(before) && !deciding(*after) && csm.KindOf(e) == csm.KindRecognitionLost && calls(call, fx)
+	}},
+	"a yes outlasts a hold": {"invariant 14: a yes outlasts", func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool {
+		call, asked := askedBy(before, e)
+		return asked && deciding(before) && before.Hold == 0 && after.Hold != 0 && calls(call, fx)
+	}},
+	"an interrupt leaves words that were begun": {"invariant 15: utterance", func(before csm.State, e csm.Event, after *csm.State, _ *effects) bool {
+		if csm.KindOf(e) != csm.KindUserInterrupt || before.Turn.String() != after.Turn.String() || before.Turn.String() == (turn.Idle{}).String() {
+			return false
+		}
+		after.Turn = before.Turn
+		return true
+	}},
+	"words from before an interrupt are sent": {"invariant 15: utterance", func(before csm.State, e csm.Event, after *csm.State, _ *effects) bool {
+		final, said := e.(csm.Final)
+		u, _ := turn.Find(before.Turn, final.Utterance)
+		after.Queue = []uint64{final.Utterance}
+		return said && u.Dropped && after.Current.ID == 0 && after.Phase() == csm.PhaseListening
+	}},
+	"an utterance waits behind a paused voice": {"invariant 16: nothing ends", func(_ csm.State, e csm.Event, after *csm.State, _ *effects) bool {
+		after.Queue = []uint64{1}
+		armed := slices.ContainsFunc(after.Timers[:], func(t csm.TimerState) bool { return t.Armed })
+		_, paused := after.Speech.(speech.Paused)
+		return csm.KindOf(e) == csm.KindUserPlayback && after.VoicePaused && after.Phase() == csm.PhaseSpeaking && paused && !armed
+	}},
+	"what was said later is sent first": {"invariant 17: ", func(_ csm.State, _ csm.Event, after *csm.State, _ *effects) bool {
+		after.Queue = slices.Clone(after.Queue)
+		slices.Reverse(after.Queue)
+		return len(after.Queue) > 1 && after.Phase() != csm.PhaseTerminating
 	}},
 	"a deadline is taken over by what waits next": {"invariant 8: deadline speech", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
 		was, is := before.Timers[csm.TimerSpeech], &after.Timers[csm.TimerSpeech]

@@ -64,11 +64,17 @@ func (p *player) voiceFact(kind string, w *words, fields map[string]any) error {
 	}, fields)
 }
 
-// classes are the classes of utterances, in order of their values.
-var classes = []string{"content", "empty", "backchannel", "stop", "yes", "no", "send", "pause", "continue"}
+// classes are the names of the classes of utterances, in order of their values.
+var classes = func() (names []string) {
+	for c := range csm.NumClasses {
+		names = append(names, c.String())
+	}
+	return names
+}()
 
 // ownClass maps utterances to a class other than content.
-var ownClass = map[string]string{"": "empty", "mm-hm": "backchannel", "uh-huh": "backchannel", "okay": "backchannel", "stop": "stop", "yes": "yes", "no": "no", "send it": "send", "hold on": "pause", "continue": "continue"}
+var ownClass = map[string]string{"": "empty", "mm-hm": "backchannel", "uh-huh": "backchannel", "okay": "agree", "stop": "stop", "yes": "yes", "no": "no", "send it": "send", "hold on": "pause", "wait": "pause", "continue": "continue",
+	"yes, but": "unclear", "permission granted": "assent", "hey computer": "attention"}
 
 // heardWords is stt.partial and stt.final "words" [as CLASS] [named] [of N]. The
 // words determine the count and, by default, the class.
@@ -101,8 +107,8 @@ func (p *player) heardWords(kind string, w *words) error {
 //	copilot gets it [attempt N]                 the attempt was sent
 //	copilot thinks                              a sign of an answer
 //	copilot says "..." | N characters [in N segments]
-//	copilot answers "..." | N characters [in N segments]     says, then done
-//	copilot calls tool N [destructive] [allowed]
+//	copilot answers "..." | N characters [in N segments]     says, then done; a text may end with a question
+//	copilot calls tool N [destructive] [reading] [allowed]
 //	copilot is done | is cancelled | fails CODE
 //
 // append "for request N" for another request.
@@ -136,10 +142,11 @@ func (p *player) copilot(w *words) error {
 	case "says":
 		return p.saysText(w, fields)
 	case "answers":
+		asks := strings.HasSuffix(strings.TrimSpace(w.rest), `?"`)
 		if err := p.saysText(w, fields); err != nil {
 			return err
 		}
-		return p.make("copilot.done", fields)
+		return p.make("copilot.done", fields, map[string]any{"Asks": asks})
 	case "calls":
 		w.is("tool")
 		n, err := w.number()
@@ -147,7 +154,7 @@ func (p *player) copilot(w *words) error {
 		if err != nil {
 			return err
 		}
-		return p.make("copilot.toolCall", fields, map[string]any{"ToolCall": n, "Destructive": w.is("destructive"), "Allowed": w.is("allowed")})
+		return p.make("copilot.toolCall", fields, map[string]any{"ToolCall": n, "Destructive": w.is("destructive"), "Reads": w.is("reading"), "Allowed": w.is("allowed")})
 	case "fails":
 		return p.make("copilot.done", fields, map[string]any{"Code": csm.Code(w.word())})
 	case "is":

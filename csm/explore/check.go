@@ -97,11 +97,14 @@ func flushFirst(x *stepSeen) error {
 // request.
 func waiting(s *csm.State) (list, sent []uint64) {
 	list = append(append(list, s.Queue...), s.Drafts...)
+	if end, over := s.Conv.(csm.Terminating); over {
+		list = append(list, end.Texts...)
+	}
 	var cur []uint64
 	if s.Current.Utterance != 0 {
 		cur = append(append(cur, s.Current.Utterance), s.Current.More...)
 	}
-	if s.Current.Request != 0 {
+	if a, _ := s.Conv.(csm.Analysing); s.Current.Request != 0 && a.Unsent == 0 {
 		return list, cur
 	}
 	return append(list, cur...), nil
@@ -120,7 +123,10 @@ func sentOnce(x *stepSeen) error {
 		if !ok || send.Request == x.from.State.Current.Request { // a later round
 			continue
 		}
-		before, _ := waiting(&x.from.State)
+		before, asked := waiting(&x.from.State)
+		if u := accepts(x); u != 0 && slices.Contains(send.More, u) { // the user went on
+			before = append(before, asked...)
+		}
 		for _, u := range append(send.More, send.Utterance) {
 			if !slices.Contains(before, u) && accepts(x) != u && !x.retries(u) {
 				return fmt.Errorf("invariant 2: utterance %d is sent without having been pending", u)
@@ -140,13 +146,8 @@ func (x *stepSeen) retries(u uint64) bool {
 func accepts(x *stepSeen) uint64 {
 	switch e := x.env.Event.(type) {
 	case csm.Final:
-		switch e.Class {
-		case csm.Content, csm.Yes, csm.No, csm.Send:
+		if isMessage(&x.from.State, e) {
 			return e.Utterance
-		case csm.Continue:
-			if !x.from.State.HasPlayback() {
-				return e.Utterance
-			}
 		}
 	case csm.UserText:
 		return e.Utterance
@@ -158,6 +159,23 @@ func accepts(x *stepSeen) uint64 {
 	default:
 	}
 	return 0
+}
+
+// isMessage says whether a transcript is a message for the assistant.
+func isMessage(s *csm.State, e csm.Final) bool {
+	if e.Words == 0 {
+		return false
+	}
+	switch s.MeaningOf(e) {
+	case csm.MeansMessage, csm.MeansSend:
+		return true
+	case csm.MeansUnclear:
+		return !s.Asking()
+	case csm.MeansContinue:
+		return !s.HasPlayback()
+	default:
+		return false
+	}
 }
 
 func endedOnce(x *stepSeen) error {
@@ -180,12 +198,6 @@ func endedOnce(x *stepSeen) error {
 		}
 	}
 	u := accepts(x)
-	if f, ok := x.env.Event.(csm.Final); ok && x.from.Env.Asking != 0 && (f.Class == csm.Yes || f.Class == csm.No) {
-		return nil // it answered a question
-	}
-	if f, ok := x.env.Event.(csm.Final); ok && f.Doubted && (x.from.State.Current.Request != 0 || x.from.State.Current.Role == csm.Assistant) {
-		return nil // no words during an answer
-	}
 	if u != 0 && x.from.State.Counters == x.to.State.Counters && !refused && !slices.Contains(after, u) {
 		return fmt.Errorf("invariant 6: accepted utterance %d disappeared", u)
 	}

@@ -35,6 +35,7 @@ var roles = map[string]role{
 	"csm.State.Drafts":      {kind: named, fam: world.Utterances},
 	"csm.State.Config":      {kind: special},
 	"csm.State.VoicePaused": {kind: plain},
+	"csm.State.Asked":       {kind: plain},
 	"csm.State.Cursor":      {}, // it only determines the recorded heard length
 	"csm.State.IDs":         {}, // all other ids are relative to them
 	"csm.State.Faults":      {kind: special},
@@ -54,10 +55,13 @@ var roles = map[string]role{
 	"csm.Faulted.Breaker":     {kind: plain},
 	"csm.Faulted.Recovering":  {kind: plain},
 
+	"csm.Terminating.Start": {kind: plain}, "csm.Terminating.TakeOver": {}, "csm.Terminating.Texts": {kind: named, fam: world.Utterances},
+
 	"csm.Turn.ID": {kind: named, fam: world.Turns}, "csm.Turn.Role": {kind: plain}, "csm.Turn.Opened": {},
 	"csm.Turn.Utterance": {kind: named, fam: world.Utterances}, "csm.Turn.Request": {kind: named, fam: world.Requests},
 	"csm.Turn.Attempt": {kind: plain}, "csm.Turn.Interruptions": {}, // published
-	"csm.Turn.Failed": {kind: isSet}, "csm.Turn.Config": {kind: special}, "csm.Turn.More": {kind: named, fam: world.Utterances},
+	"csm.Turn.Decided": {kind: plain},
+	"csm.Turn.Failed":  {kind: isSet}, "csm.Turn.Config": {kind: special}, "csm.Turn.More": {kind: named, fam: world.Utterances},
 
 	"csm.Model.Wanted": {kind: named, fam: world.Models}, "csm.Model.Loaded": {kind: named, fam: world.Models},
 
@@ -73,7 +77,7 @@ var roles = map[string]role{
 	"connection.Reconnecting.Epoch":  {kind: named, fam: world.Epochs},
 
 	"turn.Utterance.ID": {kind: named, fam: world.Utterances}, "turn.Utterance.Pos": {}, // published
-	"turn.Utterance.Committed": {kind: plain}, "turn.Utterance.Reply": {kind: plain}, "turn.UserSpeaking.Silent": {kind: plain},
+	"turn.Utterance.Committed": {kind: plain}, "turn.Utterance.Stamp": {kind: plain}, "turn.Utterance.Dropped": {kind: plain}, "turn.UserSpeaking.Silent": {kind: plain},
 
 	"speech.Closed.Gen": {kind: named, fam: world.Generations},
 	"speech.Line.Gen":   {kind: named, fam: world.Generations}, "speech.Line.Asked": {kind: plain}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
@@ -84,8 +88,8 @@ var roles = map[string]role{
 
 	"copilot.Live.Request": {kind: named, fam: world.Requests}, "copilot.Live.Attempt": {kind: plain}, "copilot.Live.Cancelled": {kind: plain},
 	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: world.Calls}, "copilot.Call.Destructive": {kind: plain},
-	"copilot.Call.Allowed": {kind: plain},
-	"csm.Approval.State":   {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
+	"copilot.Call.Allowed": {kind: plain}, "copilot.Call.Reads": {kind: plain},
+	"csm.Approval.State": {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
 	"copilot.LoadingModel.Load": {kind: named, fam: world.Loads}, "copilot.LoadingModel.Model": {kind: named, fam: world.Models},
 	"copilot.LoadingModel.Percent": {kind: plain}, "copilot.LoadFailed.Reason": {}, // only explained to the user
 	"copilot.Failure.Utterance": {kind: named, fam: world.Utterances}, "copilot.Failure.More": {kind: named, fam: world.Utterances},

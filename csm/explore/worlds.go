@@ -27,6 +27,8 @@ func Worlds() []World {
 	list := []World{
 		{Name: "turns", About: "speech, typing and answers: interrupted, failed, retried and queued", Limits: world.Limits{Queue: 2, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Text | world.User | world.Retrying | world.Failing | world.Holding}},
+		{Name: "prose", About: "answers that end with a question to the user", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+			Groups: world.Voice | world.Text | world.User | world.Replying | world.Asking}},
 		{Name: "answers", About: "attempts, pieces and failures of answers; the configuration changes", Limits: world.Limits{Queue: 2, Segments: 2, Attempts: 2,
 			Groups: world.Text | world.User | world.Retrying | world.Failing | world.Holding | world.Configuring}},
 		{Name: "speech", About: "speech: segments, texts read aloud, pauses by the user and by suspensions", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 2, Attempts: 1,
@@ -36,7 +38,7 @@ func Worlds() []World {
 		{Name: "tools", About: "searches, questions, calls and rounds, approved manually", Limits: world.Limits{Queue: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
 			Groups: world.Text | world.User | world.Retrying | world.Failing | world.Holding | world.Dropping | world.Tooling | world.Allowing}},
 		{Name: "approval", About: "questions about tools answered by voice", Limits: world.Limits{Queue: 1, Pending: 2, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
-			Groups: world.Voice | world.User | world.Replying | world.Holding | world.Tooling | world.Destroying}},
+			Groups: world.Voice | world.User | world.Replying | world.Waiting | world.Holding | world.Tooling | world.Destroying}},
 		{Name: "models", About: "models that load, change and fail during requests", Limits: world.Limits{Queue: 2, Segments: 1, Attempts: 1,
 			Groups: world.Text | world.User | world.Retrying | world.Failing | world.Holding | world.Loading}},
 		{Name: "manual", About: "turns that the user ends manually or by the send phrase", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Drafts: 2,

@@ -137,6 +137,9 @@ func Due(s State, limit int) bool {
 // Add appends an item.
 func Add(s State, it Item) State { return only(next(s, said, change{item: it})) }
 
+// Again replaces the last item by it, with which the same utterance is asked about again.
+func Again(s State, it Item) State { return only(next(s, again, change{item: it})) }
+
 // Heard appends an answer, or increases the heard length of the last item if it is of the
 // same request. A shorter length changes nothing.
 func Heard(s State, turn, request uint64, chars int) State {

@@ -11,6 +11,7 @@ type input uint8
 
 const (
 	said input = iota
+	again
 	heard
 	compact
 	summarised
@@ -19,7 +20,7 @@ const (
 )
 
 func (in input) String() string {
-	return [...]string{"said", "heard", "compact", "summarised", "failed", "stop"}[in]
+	return [...]string{"said", "again", "heard", "compact", "summarised", "failed", "stop"}[in]
 }
 
 // change is an input, its arguments and the state's data.
@@ -67,6 +68,7 @@ func Table() []Row {
 	live := when("this job", func(c change) bool { return c.job == c.Job })
 	return []Row{
 		row(all, said, Guard{}, all, true, change.added),
+		row(all, again, Guard{}, all, true, change.replaced),
 		row(all, heard, further, all, true, change.raised),
 		row(normal, compact, long, compacting, true, change.begun),
 		row(compacting, summarised, live, normal, true, change.cut),
@@ -77,6 +79,12 @@ func Table() []Row {
 
 func (c change) added() data {
 	c.Items = append(c.Items[:len(c.Items):len(c.Items)], c.item)
+	return c.data
+}
+
+func (c change) replaced() data {
+	c.Items = slices.Clone(c.Items)
+	c.Items[len(c.Items)-1] = c.item
 	return c.data
 }
 

@@ -63,13 +63,35 @@ func Pause(m Mode, e Eagerness, silence time.Duration) (d time.Duration, ok bool
 // is given up: recognition that far behind will not catch up.
 const MaxPending = 4
 
+// Stamp says what was open at the onset of an utterance. It determines what the words can
+// mean, whenever they arrive.
+type Stamp uint8
+
+// The stamps, in order of precedence. Over a question about a tool call, it matters whether
+// the question was heard.
+const (
+	OverNothing  Stamp = iota
+	OverProse          // the last answer ended with a question
+	OverRequest        // a request without anything audible yet, or earlier words of the same turn
+	OverAnswer         // speech of the assistant
+	OverUnheard        // a question that is being asked
+	OverQuestion       // a question that was heard
+	OverDecided        // a question that was decided after the onset
+	NumStamps
+)
+
+var stampNames = [NumStamps]string{"nothing", "question in prose", "request", "answer", "question unheard", "question heard", "question decided"}
+
+func (s Stamp) String() string { return stampNames[s] }
+
 // Utterance is an utterance's id and the position of its onset in the captured audio of
 // this conversation, in samples at 48 kHz.
 type Utterance struct {
 	ID        uint64
 	Pos       int64
-	Committed bool `json:",omitempty"` // the user committed it: its words must be sent
-	Reply     bool `json:",omitempty"` // it started after a question about a tool was heard, so it may be the answer
+	Stamp     Stamp `json:",omitempty"`
+	Committed bool  `json:",omitempty"` // the user committed it: its words must be sent
+	Dropped   bool  `json:",omitempty"` // the user interrupted after it began: its words mean nothing
 }
 
 // State is a closed sum: Idle, UserSpeaking or EndPending.
@@ -136,11 +158,13 @@ const (
 	Voice // the voice continues after Silence
 	End
 	Commit // a manual End, which also applies to awaited utterances
+	Drop   // the words of all utterances mean nothing
+	Decide // the question about a tool call was decided, which no utterance answers any more
 	Answered
 	numInputs
 )
 
-var inputNames = [numInputs]string{"onset", "silence", "voice", "end", "commit", "answered"}
+var inputNames = [numInputs]string{"onset", "silence", "voice", "end", "commit", "drop", "decide", "answered"}
 
 func (in Input) String() string { return inputNames[in] }
 
@@ -235,12 +259,16 @@ func Table() []Row {
 		row(userSpeaking, End, ofOpen.And(full), endPending, Crowded, change.closed),
 		row(userSpeaking, Commit, known.And(full.Not()), endPending, Closed, change.committed),
 		row(userSpeaking, Commit, known.And(full), endPending, Crowded, change.committed),
+		row(userSpeaking, Drop, Guard{}, userSpeaking, Changed, change.dropped),
+		row(userSpeaking, Decide, Guard{}, userSpeaking, Changed, change.decided),
 		row(userSpeaking, Answered, ofOpen.And(last), idle, Resolved, change.without),
 		row(userSpeaking, Answered, ofOpen.And(last.Not()), endPending, Resolved, change.without),
 		row(userSpeaking, Answered, awaited, userSpeaking, Resolved, change.without),
 
 		row(endPending, Onset, other, userSpeaking, Opened, change.opened),
 		row(endPending, Commit, awaited, endPending, Closed, change.committed),
+		row(endPending, Drop, Guard{}, endPending, Changed, change.dropped),
+		row(endPending, Decide, Guard{}, endPending, Changed, change.decided),
 		row(endPending, Answered, awaited.And(last), idle, Resolved, change.without),
 		row(endPending, Answered, awaited.And(last.Not()), endPending, Resolved, change.without),
 	}
@@ -275,11 +303,34 @@ func (c change) committed() UserSpeaking {
 	if d.Open.ID != 0 {
 		d = c.closed()
 	}
+	return d.each(func(u *Utterance) { u.Committed = true })
+}
+
+func (c change) dropped() UserSpeaking { return c.each(func(u *Utterance) { u.Dropped = true }) }
+
+func (c change) decided() UserSpeaking {
+	return c.each(func(u *Utterance) {
+		if u.Stamp >= OverUnheard {
+			u.Stamp = OverDecided
+		}
+	})
+}
+
+// each returns the data with every utterance changed.
+func (d UserSpeaking) each(do func(*Utterance)) UserSpeaking {
+	if d.Open.ID != 0 {
+		do(&d.Open)
+	}
 	d.Pending = slices.Clone(d.Pending)
 	for i := range d.Pending {
-		d.Pending[i].Committed = true
+		do(&d.Pending[i])
 	}
 	return d
+}
+
+// Committed says whether words are awaited that the user committed.
+func Committed(s State) bool {
+	return slices.ContainsFunc(Pending(s), func(u Utterance) bool { return u.Committed })
 }
 
 // without removes the utterance, whose words arrived or will not.

@@ -337,7 +337,7 @@ func TestWireNames(t *testing.T) {
 			t.Errorf("name of %T is %q, want %q", c.s, c.s, c.want)
 		}
 	}
-	names := []string{"onset", "silence", "voice", "end", "commit", "answered"}
+	names := []string{"onset", "silence", "voice", "end", "commit", "drop", "decide", "answered"}
 	var got []string
 	for in := range numInputs {
 		got = append(got, in.String())

@@ -68,11 +68,13 @@ const (
 	Replying                      // transcripts are yes and no
 	Phrases                       // transcripts end with the send phrase
 	Allowing                      // tool calls may be preapproved
+	Waiting                       // transcripts tell the assistant to wait
+	Asking                        // answers end with a question
 )
 
 var groupNames = []string{
 	"voice", "text", "reading", "pausing", "user", "retrying", "holding", "renewing", "device", "dropping", "failing", "fatally", "breaking",
-	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases", "allowing",
+	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases", "allowing", "waiting", "asking",
 }
 
 // Names returns the names of the groups in g.
@@ -366,14 +368,17 @@ var transcripts = []struct {
 	final csm.Final
 }{
 	{Voice, csm.Final{Words: 2}},
+	{Replying, csm.Final{Words: 2, Doubted: true}},
+	{Replying, csm.Final{Class: csm.Agree, Words: 1}},
 	{Voice, csm.Final{Class: csm.Empty}},
 	{Voice, csm.Final{Class: csm.Backchannel, Words: 1}},
 	{Voice, csm.Final{Class: csm.Stop, Words: 1}},
 	{Replying, csm.Final{Class: csm.Yes, Words: 1}},
 	{Replying, csm.Final{Class: csm.Yes, Words: 3, Named: true}},
 	{Replying, csm.Final{Class: csm.No, Words: 1}},
-	{Replying, csm.Final{Class: csm.Yes, Words: 3, Doubted: true}},
+	{Replying, csm.Final{Class: csm.Unclear, Words: 2}},
 	{Phrases, csm.Final{Class: csm.Send, Words: 2}},
+	{Waiting, csm.Final{Class: csm.Pause, Words: 2}},
 	{Pausing, csm.Final{Class: csm.Pause, Words: 2}},
 	{Pausing, csm.Final{Class: csm.Continue, Words: 1}},
 }
@@ -400,10 +405,12 @@ func (p *Place) speaks(out []Move) []Move {
 		for _, pos := range p.lengths() {
 			out = append(out, does(csm.SpeechStopped{Epoch: w.Epoch, Utterance: w.Open, Pos: pos}))
 		}
-		out = p.recognised(w.Open, out)
 	}
-	for _, u := range w.Pending.All() {
-		out = p.recognised(u, out)
+	switch first := w.Pending.All(); { // words come in the order of onsets
+	case len(first) > 0:
+		return p.recognised(first[0], out)
+	case w.Open != 0:
+		return p.recognised(w.Open, out)
 	}
 	return out
 }
@@ -425,7 +432,7 @@ func (p *Place) recognised(u uint64, out []Move) []Move {
 		out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1, Class: csm.Backchannel}))
 	}
 	for _, t := range transcripts {
-		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop && t.final.Class != csm.Pause
+		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop && t.final.Class != csm.Pause && !t.final.Doubted
 		if !p.has(t.group) || sent && p.merged() {
 			continue
 		}

@@ -240,6 +240,10 @@ var copilotSays = []say{
 	wantsCall(Tooling, false, false), wantsCall(Destroying, true, false), wantsCall(Allowing, false, true),
 	{when: func(_ *Place, it Item) bool { return it.Cancelled || it.Stage > 0 },
 		event: func(_ *Place, it Item) csm.Event { return csm.CopilotDone{Request: it.ID, Round: int(it.Gen)} }},
+	{group: Asking, when: answering,
+		event: func(_ *Place, it Item) csm.Event {
+			return csm.CopilotDone{Request: it.ID, Round: int(it.Gen), Asks: true}
+		}},
 	{outcome: Cancelled, event: func(_ *Place, it Item) csm.Event {
 		return csm.CopilotDone{Request: it.ID, Round: int(it.Gen), Cancelled: true}
 	}},
@@ -248,12 +252,12 @@ var copilotSays = []say{
 	}},
 }
 
-// wantsCall makes an answer call a tool.
+// wantsCall makes an answer call a tool, which reads unless it is destructive.
 func wantsCall(g Group, destructive, allowed bool) say {
 	return say{group: g,
 		when: func(p *Place, it Item) bool { return answering(p, it) && int(it.Count) < p.Limits.Calls },
 		event: func(p *Place, it Item) csm.Event {
-			return csm.CopilotToolCall{Request: it.ID, Round: int(it.Gen), ToolCall: p.Env.Next + 1, Destructive: destructive, Allowed: allowed}
+			return csm.CopilotToolCall{Request: it.ID, Round: int(it.Gen), ToolCall: p.Env.Next + 1, Destructive: destructive, Reads: !destructive, Allowed: allowed}
 		},
 		next: func(it Item) Item { it.Stage = streaming; it.Count++; return it },
 	}

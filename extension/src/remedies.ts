@@ -65,6 +65,7 @@ const TITLES = (t: Translate): Partial<Record<PanelCommand, string>> => ({
   'agentvoice.manageTrust': t('Manage trust'),
   'agentvoice.updateExtension': t('Check for updates'),
   'agentvoice.exportDiagnostics': t('Export diagnostics'),
+  'agentvoice.checkSetup': t('Check microphone and voice'),
 });
 
 /** Remedies by error code. Codes for misuse of the wire are bugs of the extension, and offer a report. */
@@ -86,6 +87,8 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   textEmpty: [],
   queueFull: ['agentvoice.stopSpeaking'],
   utteranceLost: [],
+  utteranceTooLong: [],
+  notUnderstood: [],
   startTimeout: ['agentvoice.start', 'agentvoice.showLog'],
   suspendTimeout: ['agentvoice.start'],
   breakerOpen: ['agentvoice.start', 'agentvoice.showLog'],
@@ -154,6 +157,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   wordsUnchecked: [],
   vocabularyUnused: ['agentvoice.openSettings'],
   voiceLate: ['agentvoice.openSettings'],
+  textOnly: ['agentvoice.selectMicrophone'],
   voiceReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   engineMissing: ['agentvoice.installLocalVoice', 'agentvoice.showLog', 'agentvoice.openSettings'],
   budgetNearlySpent: ['agentvoice.openSettings'],

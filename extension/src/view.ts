@@ -1,10 +1,11 @@
 // The contents of the panel and the status bar, computed from the model by one pure function, in the user's
 // language. The page makes no decisions.
 
+import { cutNote } from './cut';
 import { type Model, isActive } from './model';
 import { type Part, inOrder, placeIn } from './parts';
 import type { ProblemCode } from './problem';
-import type { AnswerEnd, State, ToolStatus } from './protocol.gen';
+import type { State, ToolStatus } from './protocol.gen';
 import { type PanelCommand, type Remedy, remedies } from './remedies';
 import type { Translate } from './text';
 import type { Call, Line } from './transcript';
@@ -469,22 +470,6 @@ function shownPart({ heard, note, ...shown }: ShownLine, { id, from, to, last }:
     ...(heard === undefined || heard >= to && !last ? {} : { heard: heard < from ? -1 : heard - from }),
     ...(note === undefined || !last ? {} : { note }),
   };
-}
-
-/** Says why the rest of an answer is missing. */
-export function cutNote(end: AnswerEnd, t: Translate): string {
-  switch (end) {
-    case 'length':
-      return t('Cut off: length limit. Ask for the rest.');
-    case 'turnLimit':
-      return t('Cut off: limit of steps. Ask to continue.');
-    case 'filter':
-      return t('Cut off: content filter');
-    case 'stall':
-      return t('Cut off: the rest did not come');
-    default:
-      return t('Cut off: the answer broke off');
-  }
 }
 
 /** A line as it is shown. */

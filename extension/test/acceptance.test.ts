@@ -56,7 +56,7 @@ test('AC-002: a final transcript leads Listening → Processing and to one Copil
       ['listening', 2150, 'tts.complete'],
     ]);
     assert.equal(e.asked.length, 1);
-    assert.deepEqual(e.asked[0]?.messages, [{ role: 'user', content: 'open the config' }]);
+    assert.deepEqual(e.asked[0]?.messages, [{ role: 'user', content: 'open the config', dictated: true }]);
     assert.equal(e.asked[0]?.attempt, 1);
     const heard = e.all('agentvoice.transcript').filter((t) => t.role === 'user');
     assert.deepEqual(
@@ -169,13 +169,15 @@ test('AC-007: turns in quick succession are unique, ordered, and Listening comes
   const assistant: Assistant = async (params, say) => {
     const question = params.messages.at(-1)?.content ?? '';
     if (question === 'third question') {
-      await new Promise<void>((resolve) => release.push(resolve)); // while the fourth is spoken
+      await new Promise<void>((resolve) => release.push(resolve)); // while the fourth is typed
     }
     await say(`The answer to the ${question}.`);
     return completed;
   };
   await withEditor('ac-007.txt', assistant, async (e) => {
     await e.request('conversation/start');
+    await e.until('the third question', () => release.length === 1);
+    await e.request('conversation/sendText', { text: 'fourth question' });
     await e.until('the fourth question', () =>
       e.all('agentvoice.transcript').some((t) => t.final && t.text === 'fourth question'),
     );
@@ -248,6 +250,6 @@ test('AC-008: Copilot that does not answer is given up after 8 s, in Listening, 
     const again = await e.request('conversation/retry');
     assert.equal(again.substate, 'analysing');
     await e.until('the second request', () => e.asked.length === 2);
-    assert.deepEqual(e.asked[1]?.messages.at(-1), { role: 'user', content: 'explain the parser' });
+    assert.deepEqual(e.asked[1]?.messages.at(-1), { role: 'user', content: 'explain the parser', dictated: true });
   });
 });

@@ -113,7 +113,7 @@ after 2s
   await d.conversation.retry();
   await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.text === 'It reads tokens.'));
   assert.equal(d.asked.length, 2);
-  assert.deepEqual(d.asked[1]?.messages.at(-1), { role: 'user', content: 'explain the parser' });
+  assert.deepEqual(d.asked[1]?.messages.at(-1), { role: 'user', content: 'explain the parser', dictated: true });
   await d.settled();
   assert.equal(d.model.problem, undefined, 'the next question is the end of the last one\'s problem');
 });
@@ -170,9 +170,10 @@ auto speech 0ms 1s
 await state listening
 say "explain the parser"
 await copilot/send
-say "and the lexer"
 `, () => new Promise(() => undefined), async (d) => {
   await d.conversation.start();
+  await d.state('waitingForCopilot');
+  await d.conversation.ask((wire) => wire.request('conversation/sendText', { text: 'and the lexer' }));
   await d.until('the queue', (m) => m.snapshot?.queue.count === 1);
   assert.equal(view(d).queue.text, '1 question queued');
 });

@@ -19,7 +19,8 @@ await answer copilot/send
 after 5s                        # the question is spoken
 say "read it"
 after 8s
-say "yes, run"                  # allows the tool
+say "yes, run"                  # allows the tool, if nothing takes it back
+after 1s
 await answer copilot/invokeTool
 await answer copilot/send
 after 5s

@@ -174,7 +174,7 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 			return done
 		case err == nil:
 			a.content.setEnd(e.Request, end)
-			return done
+			return a.content.ended(done)
 		}
 		code, wait, again := failure(err, attempt)
 		left := e.Deadline - (a.clock.Now() - start)
@@ -206,7 +206,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 			w.alive()
 			a.post(csm.CopilotToolCall{
 				Request: e.Request, Round: e.Round, ToolCall: a.content.newCall(e.Request, call),
-				Destructive: a.content.destructive(call), Allowed: a.content.allowed(call),
+				Destructive: a.content.destructive(call), Reads: reads(call), Allowed: a.content.allowed(call),
 			})
 		}
 	}

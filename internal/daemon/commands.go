@@ -107,7 +107,7 @@ func (d *Daemon) toolCallFromWorld(request uint64, round int, call copilot.ToolC
 	d.segments[request].flush()
 	return csm.CopilotToolCall{
 		Request: request, Round: round, ToolCall: d.content.newCall(request, call), Destructive: d.content.destructive(call),
-		Allowed: d.content.allowed(call),
+		Reads: reads(call), Allowed: d.content.allowed(call),
 	}
 }
 

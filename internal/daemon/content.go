@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -258,6 +259,12 @@ func (c *content) answer(request uint64, chars int) string {
 		return a.text.String()
 	}
 	return a.text.String()[:a.offset(chars)]
+}
+
+// ended completes the end of a round: whether the whole answer ends with a question.
+func (c *content) ended(done csm.CopilotDone) csm.CopilotDone {
+	done.Asks = done.Code == "" && !done.Cancelled && spoken.Asks(c.answer(done.Request, -1))
+	return done
 }
 
 // heardOf converts the core's playback position chars into the number of characters of

@@ -91,6 +91,7 @@ type Config struct {
 type Daemon struct {
 	cfg       Config
 	loop      *dispatch.Loop
+	order     order
 	world     World
 	assistant *assistant
 	content   *content
@@ -139,6 +140,7 @@ func New(cfg Config) *Daemon {
 		loop.Journal = cfg.Journal
 	}
 	d.loop = dispatch.New(loop)
+	d.order.post = d.loop.Post
 	if cfg.Adapter != nil {
 		d.assistant = newAssistant(d, cfg.Adapter)
 	}
@@ -156,9 +158,17 @@ func New(cfg Config) *Daemon {
 	return d
 }
 
+// fromWorld posts an event of the World.
+func (d *Daemon) fromWorld(e csm.Event) {
+	if done, ok := e.(csm.CopilotDone); ok {
+		e = d.content.ended(done)
+	}
+	d.order.Post(e)
+}
+
 func (d *Daemon) port() Port {
 	return Port{
-		Post: d.loop.Post, Settings: d.prompted, NewUtterance: d.content.newID,
+		Post: d.fromWorld, Settings: d.prompted, NewUtterance: d.content.newID,
 		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
@@ -420,6 +430,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 	d.pubMu.Lock()
 	d.pub.step(s)
 	d.pubMu.Unlock()
+	d.order.step(s)
 	d.obey(s)
 	d.narrator.step(s)
 	if d.assistant == nil {

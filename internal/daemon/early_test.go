@@ -182,7 +182,8 @@ func newGuess(t *testing.T, adapter func(*chat) copilot.Adapter, change func(*pr
 		defer mu.Unlock()
 		switch e := e.(type) {
 		case csm.CopilotSent:
-			g.sent[e.Request] = g.d.content.utterance(g.d.State().Current.Utterance)
+			now := g.d.State().Current
+			g.sent[e.Request] = g.d.content.words(now.Utterance, now.More)
 		case csm.CopilotDelta:
 			if len(g.first) < len(g.sent) {
 				g.first = append(g.first, g.clock.Now()-g.quiet)

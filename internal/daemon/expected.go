@@ -21,6 +21,8 @@ type Transcript struct {
 	Distant bool
 	// Answer is set if the sound was short and compared with Port.Expected.
 	Answer *Answer
+	// Beside: another recogniser wrote Text than the one that compared the sound.
+	Beside bool
 }
 
 // Answer says how well a short sound fits the expected answers. Its numbers are natural
@@ -63,10 +65,15 @@ func (t Transcript) doubtful() bool {
 // unvouched reports whether no voice of the user is behind the words.
 func (t Transcript) unvouched() bool { return t.Unvoiced || t.Distant }
 
-// doubts reports whether words of a class need to be asked again. The answer of a sound needs no
-// probable words.
+// doubts reports whether words of a class, which may allow something, need to be asked again.
+// The answer of a sound needs no probable words.
 func (t Transcript) doubts(class csm.Class, unsure bool) bool {
-	return class == csm.Yes && (unsure || t.Answer == nil && t.doubtful())
+	switch class {
+	case csm.Yes, csm.Agree, csm.Assent, csm.Continue:
+		return unsure || t.Answer == nil && t.doubtful()
+	default:
+		return false
+	}
 }
 
 // Means returns the class of the words outside of a question, without user-defined commands,
@@ -108,9 +115,18 @@ func (t Transcript) words() (text string, unsure bool) {
 	case t.Answer == nil:
 		return t.Text, t.unvouched()
 	case t.Answer.certain():
-		return t.Answer.Phrase, t.unvouched() || t.Answer.Lead < leastLeadOfYes
+		return t.Answer.Phrase, t.unvouched() || !t.agree()
 	}
 	return t.Text, true
+}
+
+// agree reports whether the sound is certain enough for a yes. Beside a recogniser that says how
+// sure it is, both must be sure, and the sound alone needs less.
+func (t Transcript) agree() bool {
+	if t.Beside && t.reported() {
+		return !t.doubtful()
+	}
+	return t.Answer.Lead >= leastLeadOfYes
 }
 
 // expected returns the answers while a question, an answer or a draft is open.

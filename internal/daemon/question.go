@@ -249,103 +249,38 @@ func clipSpoken(name string) string {
 	return name
 }
 
-// besides are words that may accompany a yes or no and the name of the action.
-var besides = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`it that this the a file files please now do go ahead and you may can tool use command for me on with
-		es das die den der dem bitte datei jetzt mal tu mach du kannst darfst sie können dürfen und werkzeug mit für auf
-		を して ください お願いします してください それ ファイル`) {
-		m[w] = true
-	}
-	return m
-}()
-
-// connectives are words without meaning of their own. After a yes or no, they are the
-// recogniser's transcript of a breath, or the start of an unfinished sentence.
-var connectives = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(`an and are as at but by for from he her his if in is its of or our she so some such than that then there
-		they to too uh um was we well were with
-		aber als also auch bei da dann dass denn doch ein eine er halt im ist noch oder sie so von wenn wie wir zu
-		で と は も が`) {
-		m[w] = true
-	}
-	return m
-}()
-
 // answerTo classifies an utterance that is not a plain yes or no. It is a yes or no
-// with more words, all about the question; or one that was not fully understood, which
-// counts as doubtful; or content. A call that must be approved by a click is never
+// with more words, all about the question; the action itself as an order; an answer that goes
+// on or was not fully understood; or content. A call that must be approved by a click is never
 // named, nor is one by a word that is improbable or of unknown probability.
-func answerTo(call copilot.ToolCall, text string, t Transcript) csm.Final {
-	words := wordsOfAnswer(text)
-	class, rest := leadOf(words)
-	if class == csm.Content {
-		return csm.Final{}
-	}
-	f := csm.Final{Class: class}
+func answerTo(g *spoken.Grammar, call copilot.ToolCall, text string, t Transcript) csm.Final {
 	p := proposalOf(call)
-	object := map[string]bool{}
+	about := spoken.Action{Named: p.action.named, Objects: map[string]bool{}}
 	for _, w := range nameWords(call.Name) {
-		object[w] = true
+		about.Objects[w] = true
 	}
 	for _, name := range slices.Concat(p.objects, p.programs, p.overwrites) {
 		for _, t := range tokens(name) {
-			object[t.text] = true
+			about.Objects[t.text] = true
 		}
 	}
-	for _, w := range rest {
-		switch {
-		case p.action.named(w):
-			f.Named = class == csm.Yes && !p.click && t.surely(w)
-			f.Doubted = f.Doubted || class == csm.Yes && t.reported() && !t.surely(w)
-		case besides[w] || object[w]:
-		case connectives[w] || t.doubtful():
-			f.Doubted = true
-		default:
-			return csm.Final{}
+	r := g.Reply(text, about)
+	f := csm.Final{Doubted: r.Partly}
+	switch r.Kind {
+	case spoken.ReplyYes:
+		f.Class = csm.Yes
+		if r.Names != "" {
+			f.Named = !p.click && t.surely(r.Names)
+			f.Doubted = f.Doubted || t.reported() && !t.surely(r.Names)
 		}
+	case spoken.ReplyNo:
+		f.Class = csm.No
+	case spoken.ReplyAssent:
+		f.Class = csm.Assent
+	case spoken.ReplyUnclear:
+		f.Class = csm.Unclear
+	case spoken.NoReply:
 	}
 	f.Named = f.Named && !f.Doubted
 	return f
-}
-
-// wordsOfAnswer returns the words of an utterance. In a script without spaces it splits
-// a yes or no from the text that follows.
-func wordsOfAnswer(text string) (out []string) {
-	for _, t := range tokens(text) {
-		for _, lead := range []string{"はい", "ええ", "いいえ"} {
-			if rest, joined := strings.CutPrefix(t.text, lead); joined && rest != "" {
-				out = append(out, lead)
-				t.text = rest
-			}
-		}
-		out = append(out, t.text)
-	}
-	return out
-}
-
-// leadOf returns the class of a yes or no at the start or end of an utterance, and the
-// remaining words; without either, the class is Content.
-func leadOf(words []string) (class csm.Class, rest []string) {
-	kind := func(part []string) csm.Class {
-		switch spoken.Classify(strings.Join(part, " ")).Command {
-		case spoken.CommandYes:
-			return csm.Yes
-		case spoken.CommandNo:
-			return csm.No
-		}
-		return csm.Content
-	}
-	for n := len(words) - 1; n > 0; n-- {
-		if class := kind(words[:n]); class != csm.Content {
-			return class, words[n:]
-		}
-	}
-	for n := len(words) - 1; n > 0; n-- {
-		if class := kind(words[len(words)-n:]); class != csm.Content {
-			return class, words[:len(words)-n]
-		}
-	}
-	return csm.Content, nil
 }

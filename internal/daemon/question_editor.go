@@ -58,6 +58,19 @@ var editorQuestions = map[string]map[protocol.Locale]string{
 	"editor_run_command":     says("May I run a command?", "Darf ich einen Befehl ausführen?", "コマンドを実行してもよろしいですか。"),
 }
 
+// readingTools are the editor's tools that change nothing.
+var readingTools = map[string]bool{
+	"editor_open": true, "editor_go_to_line": true, "editor_next_problem": true, "editor_read_problems": true, "editor_search": true,
+	"editor_read_file": true, "editor_list_files": true, "editor_git_status": true, "editor_git_diff": true,
+}
+
+// reads reports whether a call is known to change nothing. What a tool of somebody else does is
+// not known.
+func reads(call copilot.ToolCall) bool {
+	_, own := editorInputOf(call)
+	return own && readingTools[call.Name]
+}
+
 // editorQuestion returns the question about a call of an editor tool, from its input,
 // or "" for other tools. shown says that the editor displays the change meanwhile.
 func (d *Daemon) editorQuestion(call copilot.ToolCall) (question string, shown bool) {

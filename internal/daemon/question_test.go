@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/internal/shellcmd"
@@ -219,7 +220,7 @@ func TestWhatAYesAllows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := answerTo(copilot.ToolCall{Name: "run_in_terminal", Input: input}, c.text, Certain(c.text))
+		a := answerTo(spoken.Default, copilot.ToolCall{Name: "run_in_terminal", Input: input}, c.text, Certain(c.text))
 		if a.Named != c.named {
 			t.Errorf("%q to %q: %+v", c.text, c.command, a)
 		}
@@ -297,27 +298,27 @@ func TestAnswersToAQuestion(t *testing.T) {
 		"はい削除":                            {Class: csm.Yes, Named: true},
 		"No, do not delete it":            {Class: csm.No},
 		"Nein, die Datei nicht":           {},
-		"delete it":                       {},
-		"Yes, but run the tests first":    {},
-		"yes delete everything":           {},
+		"delete it":                       {Class: csm.Assent},
+		"Yes, but run the tests first":    {Class: csm.Unclear},
+		"yes delete everything":           {Class: csm.Unclear},
 		"no, use pnpm instead":            {},
 		"what does the file hold":         {},
-		"I said yes to the deletion once": {},
+		"I said yes to the deletion once": {Class: csm.Unclear},
 		"yeah and some":                   {Class: csm.Yes, Doubted: true},
 		"yes and delete it":               {Class: csm.Yes, Named: true},
-		"no but":                          {Class: csm.No, Doubted: true},
+		"no but":                          {Class: csm.Unclear},
 		"ja und so":                       {Class: csm.Yes, Doubted: true},
 	} {
-		if got := answerTo(call, text, Certain(text)); got != want {
+		if got := answerTo(spoken.Default, call, text, Certain(text)); got != want {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}
 	for text, want := range map[string]csm.Final{
 		"yes delete it":        {Class: csm.Yes, Doubted: true},
-		"yeah the sum of ants": {Class: csm.Yes, Doubted: true},
+		"yeah the sum of ants": {Class: csm.Unclear},
 		"the sum of ants":      {},
 	} {
-		if got := answerTo(call, text, likely(text, 0.1)); got != want {
+		if got := answerTo(spoken.Default, call, text, likely(text, 0.1)); got != want {
 			t.Errorf("%q, with a probability of 0.1: %+v, want %+v", text, got, want)
 		}
 	}
@@ -331,7 +332,7 @@ func TestAnswersToAQuestion(t *testing.T) {
 		{[]float64{0.9, 0.29, 0.9}, csm.Final{Class: csm.Yes, Doubted: true}},
 		{nil, csm.Final{Class: csm.Yes}},
 	} {
-		if got := answerTo(call, "yes delete it", Transcript{Text: "Yes, delete it.", Probs: c.probs}); got != c.want {
+		if got := answerTo(spoken.Default, call, "yes delete it", Transcript{Text: "Yes, delete it.", Probs: c.probs}); got != c.want {
 			t.Errorf("with the probabilities %v: %+v, want %+v", c.probs, got, c.want)
 		}
 	}

@@ -20,8 +20,11 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		d.unreported.Store(!t.reported())
 	}
 	instead := ""
+	text, called := d.cutWakePhrase(text)
 	if rest, said := d.cutSendPhrase(text); said {
 		text, f.Class = rest, csm.Send
+	} else if called && text == "" {
+		f.Class = csm.Attention
 	} else {
 		said := d.classify(text, t)
 		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
@@ -61,7 +64,7 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 	case spoken.UtteranceEmpty:
 		p.Words = 0
 	case spoken.UtteranceCommand: // leaves the floor to the assistant
-		if d.takesNoFloor(u.Command) {
+		if u.Command == spoken.CommandYes || d.takesNoFloor(u.Command) {
 			p.Class = csm.Backchannel
 		}
 	case spoken.UtteranceContent:
@@ -75,17 +78,36 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 // classify classifies an utterance, which may be the answer to a question about a tool.
 func (d *Daemon) classify(text string, t Transcript) csm.Final {
 	class := classOf(d.grammar().Classify(text))
+	if d.invented(text, t) || d.keepsDraft(text) {
+		return csm.Final{Class: csm.Backchannel}
+	}
 	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open {
 		call, known := d.content.call(w.Calls[0].ID)
 		switch {
 		case !known:
-		case call.Question != "" && (class == csm.Yes || class == csm.No || class == csm.Content):
-			return csm.Final{Class: csm.Content} // an answer, but no permission
+		case call.Question != "":
+			if class == csm.Yes || class == csm.No || class == csm.Agree || class == csm.Continue {
+				class = csm.Content // an answer, but no permission
+			}
 		case class == csm.Content:
-			return answerTo(call.ToolCall, text, t)
+			return answerTo(d.grammar(), call.ToolCall, text, t)
 		}
 	}
 	return csm.Final{Class: class}
+}
+
+// invented reports whether words are what recognisers write for a sound without words.
+func (d *Daemon) invented(text string, t Transcript) bool {
+	return spoken.Invented(text) && !t.Pressed && (!t.reported() || t.doubtful())
+}
+
+// keepsDraft reports whether the user does not want to send what was said yet.
+func (d *Daemon) keepsDraft(text string) bool {
+	if d.conversationSettings().TurnDetection.Mode != protocol.TurnPhrase {
+		return false
+	}
+	before, said := d.beforeSendPhrase(text)
+	return said && spoken.OnlyNegation(before)
 }
 
 // ClassOf classifies an utterance outside of a question, without user-defined commands.
@@ -95,6 +117,8 @@ func classOf(u spoken.Utterance) csm.Class {
 	switch {
 	case u.Class == spoken.UtteranceEmpty:
 		return csm.Empty
+	case u.Agrees:
+		return csm.Agree
 	case u.Class == spoken.UtteranceBackchannel:
 		return csm.Backchannel
 	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandStop:
@@ -130,13 +154,40 @@ var sendPhrases = map[protocol.Locale]string{
 }
 
 // cutSendPhrase reports whether an utterance ends with the send phrase, and returns the
-// text before it. Only the mode for that phrase listens for it.
+// text before it. Only the mode for that phrase listens for it. "Don't send it" does not send.
 func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
-	set := d.conversationSettings().TurnDetection
-	if set.Mode != protocol.TurnPhrase {
+	if d.conversationSettings().TurnDetection.Mode != protocol.TurnPhrase {
 		return "", false
 	}
-	phrase := set.SendPhrase
+	rest, said = d.beforeSendPhrase(text)
+	if said && spoken.Negated(rest) {
+		return "", false
+	}
+	return rest, said
+}
+
+// cutWakePhrase removes the wake phrase from the start of an utterance: it calls for attention,
+// and is not meant for the assistant.
+func (d *Daemon) cutWakePhrase(text string) (rest string, said bool) {
+	wake := d.settings().Wake
+	words, want := tokens(text), tokens(wake.Phrase)
+	if !wake.Enabled || len(want) == 0 || len(words) < len(want) {
+		return text, false
+	}
+	for i, w := range want {
+		if words[i].text != w.text {
+			return text, false
+		}
+	}
+	if len(words) == len(want) {
+		return "", true
+	}
+	return text[words[len(want)].at:], true
+}
+
+// beforeSendPhrase returns the text before the send phrase that an utterance ends with.
+func (d *Daemon) beforeSendPhrase(text string) (rest string, said bool) {
+	phrase := d.conversationSettings().TurnDetection.SendPhrase
 	if len(tokens(phrase)) == 0 {
 		if u := d.grammar().Classify(text); u.Command == spoken.CommandSendPhrase {
 			return "", true // alone, in any of its variants

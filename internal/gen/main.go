@@ -1,6 +1,6 @@
 // Gen writes the files that are generated from Go: the editor wire in TypeScript and
-// JSON Schema, the settings for the editor and for the docs, and the statecharts in
-// docs/design/statecharts.md.
+// JSON Schema, the settings for the editor and for the docs, the statecharts in
+// docs/design/statecharts.md, and the table of meaning in docs/design/meaning.md.
 //
 //	go run ./internal/gen          # in the module root: write the files
 //	go run ./internal/gen -check   # fail if one is stale
@@ -34,6 +34,7 @@ var files = []file{
 	{"docs/settings.md", settingsMarkdown},
 	{"docs/voice-commands.md", commandsMarkdown},
 	{statecharts, statechartsMarkdown},
+	{meaningPage, meaningMarkdown},
 }
 
 func main() {

@@ -62,7 +62,7 @@ the next turn on.
 
 ` + "`agentvoice-daemon settings check FILE`" + ` checks an editor's settings.json; ` + "`settings explain NAME`" + ` prints one row of this table.
 
-| Setting | Allowed | Default | Scope | From | Meaning |
+| Setting | Allowed values | Default | Scope | From | Meaning |
 | --- | --- | --- | --- | --- | --- |
 `)
 	for _, row := range protocol.SettingsTable {

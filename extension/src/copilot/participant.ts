@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import type { Conversation } from '../conversation';
 import { type Model, isActive } from '../model';
 import type { Translate } from '../text';
-import { cutNote } from '../view';
+import { cutNote } from '../cut';
 import type { Context } from './context';
 import type { Material } from './prompt';
 import { type ChatQuestions, type Exchange, asks } from './questions';

@@ -43,14 +43,14 @@ func TestTheScriptCallsTools(t *testing.T) {
 		copilot.tool delete_file "{\"path\": \"old.txt\"}"
 		copilot.done
 		after 3s
-		say "yes"               # the tests run for half a second, then the other question
-		after 2s
+		say "yes"               # after 700 ms the tests run for half a second, then the other question
+		after 3s
 		say "no"
 		copilot.delta "The tests pass."
 		copilot.done
 		after 3s
 	`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@0", "listening@2000",
-		"processing@3000", "speaking@3500", "listening@4500", "processing@5000", "speaking@5000", "listening@6000")
+		"processing@3700", "speaking@4200", "listening@5200", "processing@6000", "speaking@6000", "listening@7000")
 	want := []string{
 		"runTests requested", "delete_file requested", "runTests waitingForApproval", "runTests running", "runTests completed",
 		"delete_file waitingForApproval", "delete_file rejected",

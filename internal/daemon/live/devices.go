@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
@@ -28,6 +29,7 @@ type devices struct {
 	held   atomic.Bool // the conversation is suspended: frames are dropped or kept
 	paused atomic.Bool // suspended for a reason other than a lost connection
 	muted  atomic.Bool // frames are replaced by silence
+	absent atomic.Bool // there are no devices: the conversation is in writing
 	meter  meter
 	ear    atomic.Pointer[ear]      // of the open devices
 	out    atomic.Pointer[playback] // of the open devices
@@ -82,14 +84,24 @@ func (d *devices) nap() {
 }
 
 // open acquires both devices and starts rendering. takeOver takes the microphone from
-// another window that is listening.
-func (d *devices) open(instance uint32, takeOver bool) {
+// another window that is listening. A conversation that begins with typed text needs none.
+func (d *devices) open(instance uint32, takeOver, typed bool) {
 	d.q.Do(func() {
 		d.w.waker.conversation()
 		d.release()
 		err := d.claim(takeOver)
+		d.absent.Store(false)
 		if err == nil {
-			err = d.acquire()
+			err = d.acquire(d.w.cfg.Source, d.w.cfg.Sink)
+		}
+		if err != nil && typed {
+			d.release()
+			d.absent.Store(true)
+			d.w.cfg.Log.Warn().Err(err).Msg("the conversation is in writing, because the audio devices cannot be opened")
+			d.w.port.Warn(protocol.CodeTextOnly, err.Error())
+			err = d.acquire(
+				func(protocol.Settings) (audio.Source, error) { return wavio.Silence{Speed: d.w.cfg.Speed}, nil },
+				func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: d.w.cfg.Speed}, nil })
 		}
 		if err != nil {
 			d.release()
@@ -145,20 +157,20 @@ func (d *devices) claim(takeOver bool) error {
 }
 
 // acquire creates and opens the devices that the settings name.
-func (d *devices) acquire() (err error) {
+func (d *devices) acquire(source func(protocol.Settings) (audio.Source, error), sink func(protocol.Settings) (audio.Sink, error)) (err error) {
 	set := d.w.port.Settings()
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.cue = make(chan struct{})
 	d.gone.Lock()
 	d.gone.n = 0 // of the previous devices
 	d.gone.Unlock()
-	if d.sink, err = d.w.cfg.Sink(set); err != nil {
+	if d.sink, err = sink(set); err != nil {
 		return err
 	}
 	if err = d.sink.Open(d.ctx); err != nil {
 		return err
 	}
-	if d.source, err = d.w.cfg.Source(set); err != nil {
+	if d.source, err = source(set); err != nil {
 		return err
 	}
 	if err = d.source.Open(d.ctx); err != nil {
@@ -228,7 +240,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 	first, lost, flows := true, false, false
 	var base, last int64 // positions continue across a reopened device
 	deliver := func(pos int64, f *audio.Frame) {
-		if used := !d.w.aside.sounding(); used != flows {
+		if used := !d.w.aside.sounding() && !d.absent.Load(); used != flows {
 			flows = used
 			d.w.port.Capturing(used)
 		}

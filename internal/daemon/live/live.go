@@ -190,7 +190,7 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.DeactivateSession:
 		w.service.deactivate(e.Instance)
 	case csm.OpenAudio:
-		w.devices.open(e.Instance, e.TakeOver)
+		w.devices.open(e.Instance, e.TakeOver, e.Typed)
 	case csm.StartCapture:
 		w.devices.startCapture(e.Instance)
 	case csm.HoldCapture:

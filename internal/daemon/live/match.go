@@ -241,7 +241,7 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 	said.Pressed = u.pressed
 	said.Distant = u.distant
 	if said.Answer == nil {
-		said.Answer = u.answer
+		said.Answer, said.Beside = u.answer, true
 	}
 	m.held = append(m.held, held{u, said})
 	if u.stopped = true; u.asked && said.Answer == nil {

@@ -19,6 +19,7 @@ func TestACommandIsAskedAboutAsAWhole(t *testing.T) {
 		say "Yes."
 		after 3s
 		say "Yes, delete it."
+		after 1s
 	`)
 	c.initializeAndListen(withTools)
 	const command = "cd x && rm -rf ."

@@ -19,6 +19,7 @@ func TestToolAllowedByVoice(t *testing.T) {
 		say "Yes."
 		after 3s                     # it was asked again
 		say "Yes, delete it, please."
+		after 1s                     # nothing took it back
 	`)
 	c.initializeAndListen(withTools)
 	_, asked := c.ask("delete_file", object{"filePath": "/tmp/old.txt"}, nil)
@@ -47,10 +48,10 @@ func TestToolAllowedByVoice(t *testing.T) {
 // A no rejects the call; so do any other words, which become the next message.
 func TestToolRefusedByVoice(t *testing.T) {
 	for words, next := range map[string]string{
-		"No.":                             "",
-		"No, don't delete it.":            "",
-		"Yes, but show me the file first": "Yes, but show me the file first",
-		"What is in that file?":           "What is in that file?",
+		"No.":                        "",
+		"No, don't delete it.":       "",
+		"No, show me the file first": "No, show me the file first",
+		"What is in that file?":      "What is in that file?",
 	} {
 		t.Run(words, func(t *testing.T) {
 			c := scripted(t, fmt.Sprintf("auto speech 0ms 1s\nawait answer copilot/send\nafter 3s\nsay %q", words))
@@ -64,6 +65,24 @@ func TestToolRefusedByVoice(t *testing.T) {
 			}
 			if next != "" && (p.RequestID == first.RequestID || last.Role != protocol.MessageUser || last.Content != next) {
 				t.Errorf("the next message is %+v", p)
+			}
+			c.never(protocol.MethodInvokeTool)
+			c.end()
+		})
+	}
+}
+
+// A yes that goes on with something else allows nothing, and drops nothing: the question is asked
+// again.
+func TestAnUnclearAnswerIsAskedAgain(t *testing.T) {
+	for _, words := range []string{"Yes, but", "Yes, but show me the file first", "Sure, and", "Okay, but um", "Delete it and"} {
+		t.Run(words, func(t *testing.T) {
+			c := scripted(t, fmt.Sprintf("auto speech 0ms 1s\nawait answer copilot/send\nafter 3s\nsay %q\nafter 3s\nsay \"No.\"", words))
+			c.initializeAndListen(withTools)
+			first, _ := c.ask("delete_file", object{"filePath": "/tmp/old.txt"}, nil)
+			c.tool(protocol.ToolRejected)
+			if _, p := c.asked(); p.RequestID != first.RequestID {
+				t.Errorf("the next request is %+v", p)
 			}
 			c.never(protocol.MethodInvokeTool)
 			c.end()
