@@ -5,51 +5,87 @@ inline start_() {
   if
   :: ph == IDLE && !starting -> starting = 1
   :: ph == FAULTED && !starting -> starting = 1; hold = 0
+  :: ph == FAULTED && starting -> skip
+  :: ph == TERMINATING -> astart = 1
   :: else -> xrefused = 1
   fi
 }
 inline prepared() {
   if
   :: (ph == IDLE || ph == FAULTED) && ses && aud -> ph = PREPARING; starting = 0
-  :: ph == PREPARING && cap && conn && !hold -> ph = LISTENING
+  :: ph == PREPARING && cap && conn -> ph = LISTENING
   :: else
   fi
 }
 
+/* what is open when an utterance begins */
+inline stamp() {
+  if
+  :: asking_ && sounds && lastpiece -> over = O_UNHEARD
+  :: asking_ && qheard && !sounds -> over = O_QUESTION
+  :: !asking_ && sounds && lastpiece && prose && !underway && ap == A_NONE && !expl -> over = O_PROSE
+  :: (sounds && !(asking_ && lastpiece) && !(lastpiece && prose && !underway && ap == A_NONE && !expl)) || (ph == INTERRUPTED && !sounds && !(asking_ && qheard)) -> over = O_ANSWER
+  :: else ->
+     if
+     :: underway || ap != A_NONE || uttered || npend > 0 -> over = O_REQUEST
+     :: else -> if :: prose -> over = O_PROSE :: else -> over = O_NOTHING fi
+     fi
+  fi
+}
 inline onset() {
   look();
   if
   :: !eb || hold || !connected || ust[U_(ea)] != NONE -> stale = 1
   :: else ->
-     ust[U_(ea)] = VOICE;
-     uel[U_(ea)] = (ap == A_LISTENING); ucm[U_(ea)] = 0;
+     stamp();
+     ust[U_(ea)] = VOICE; uov[U_(ea)] = over; ucm[U_(ea)] = 0; udr[U_(ea)] = 0;
+     nonset++; uat[U_(ea)] = nonset;
      if
      :: ph == SPEAKING ->
         if
-        :: prof == CONFIRMED || upause || (ap != A_NONE && prof != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
-        :: prof == ATONCE && !upause && ap == A_NONE -> cut(); ph = INTERRUPTED
+        :: PROF == CONFIRMED || upause || (ap != A_NONE && PROF != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
+        :: PROF == ATONCE && !upause && ap == A_NONE -> cut(); ph = INTERRUPTED
         :: else
         fi
-     :: ph == LISTENING && !doubt && ap == A_ASKING && lineup && !ready -> flush() /* it is not said over the user */
-     :: ph == LISTENING && !doubt && expl -> /* what was not begun to be said */
-        flush(); end_turn(4)
+     :: ph == LISTENING && !doubt && ap == A_ASKING -> flush(); ap = A_LISTENING /* it is not said over the user */
+     :: ph == LISTENING && !doubt && ap != A_ASKING -> stop_speech() /* what was not begun to be said */
      :: else
      fi
   fi
 }
 
+/* the first of those whose words are awaited, U if there is none */
+inline first_awaited() {
+  first_ = U; i0 = 0;
+  do
+  :: i0 < U ->
+     if
+     :: ust[i0] == AWAITED -> if :: first_ == U -> first_ = i0 :: first_ != U && uat[i0] < uat[first_] -> first_ = i0 :: else fi
+     :: else
+     fi;
+     i0++
+  :: else -> break
+  od;
+  i0 = 0
+}
+/* more than four are not awaited: the first of them is lost */
+inline crowded() {
+  npend = 0; i0 = 0; do :: i0 < U -> if :: ust[i0] == AWAITED -> npend++ :: else fi; i0++ :: else -> break od; i0 = 0;
+  if :: npend > 4 -> first_awaited(); ust[first_] = NONE; xlost = 1 :: else fi;
+  look()
+}
 /* a voice is silent, for now or for good */
-inline fell_silent(over) {
+inline fell_silent(isover) {
   look();
   if
-  :: !eb || ust[U_(ea)] == NONE || ust[U_(ea)] == AWAITED || (!over && ust[U_(ea)] == SILENT) -> stale = 1
+  :: !eb || ust[U_(ea)] == NONE || ust[U_(ea)] == AWAITED || (!isover && ust[U_(ea)] == SILENT) -> stale = 1
   :: else ->
-     if :: over -> ust[U_(ea)] = AWAITED :: else -> ust[U_(ea)] = SILENT fi;
+     if :: isover -> ust[U_(ea)] = AWAITED; crowded() :: else -> ust[U_(ea)] = SILENT fi;
      if
      :: doubt && ec && !meant && npend == 1 && (ph == INTERRUPTED || ph == LISTENING) ->
         if :: ready -> ph = SPEAKING :: else -> skip fi; 
         forget_doubt()
-     :: doubt && ph == INTERRUPTED && over && !(ec && !meant && npend == 1) -> ph = LISTENING
+     :: doubt && ph == INTERRUPTED && isover && !(ec && !meant && npend == 1) -> ph = LISTENING
      :: else
      fi
   fi
@@ -60,8 +96,7 @@ inline went_on() {
   :: else ->
      ust[U_(ea)] = VOICE;
      if
-     :: ph == SPEAKING && !hold && (prof == CONFIRMED || upause || (ap != A_NONE && prof != NEVER)) -> ph = INTERRUPTED; doubt = 1; meant = 0
-     :: ph == SPEAKING && !hold && prof == ATONCE && !upause && ap == A_NONE -> cut(); ph = INTERRUPTED
+     :: ph == SPEAKING && !hold && (PROF == CONFIRMED || upause || (ap != A_NONE && PROF != NEVER)) -> ph = INTERRUPTED; doubt = 1; meant = 0
      :: else
      fi
   fi
@@ -74,7 +109,7 @@ inline partial() {
      if
      :: doubt && ph == INTERRUPTED -> meant = 1; ph = LISTENING
      :: doubt && ph == LISTENING -> meant = 1
-     :: ph == SPEAKING && prof == BYWORDS && ap == A_NONE && !hold -> cut(); ph = INTERRUPTED
+     :: ph == SPEAKING && PROF == BYWORDS && ap == A_NONE -> ph = INTERRUPTED; doubt = 1; meant = 1
      :: else
      fi
   fi
@@ -82,158 +117,252 @@ inline partial() {
 #define class (ec & 15)
 #define named ((ec & 16) != 0)
 #define doubted ((ec & 32) != 0)
-#define real (class == C_CONTENT || class == C_YES || class == C_NO || class == C_SEND || (class == C_CONTINUE && !lineup))
-/* a yes that counts: understood to its end, begun after the question, and naming what cannot be undone */
-#define allows (!doubted && uel[U_(ea)] && ap == A_LISTENING && (!destr[0] || named))
+#define wordless ((ec & 64) != 0)
 
-/* a call that is allowed waits for the words before it: yes and no are no answer to anything */
-#define passing (ap != A_NONE && asked == 0 && allow[0])
-#define reply ((class == C_YES || class == C_NO) && !passing)
-
-/* words for the assistant, in Listening */
-inline gather() {
+/* What words mean, by what was open when they began. Consent is never an absence: a yes needs a
+   question that was heard, and words that are certain and complete. */
+inline meaning() {
+  means = M_NOTHING;
   if
-  :: man == 2 && class != C_SEND -> words = 1; nutt++
-  :: else -> message()
-  fi
-}
-#define counts (ph != SPEAKING || prof != NEVER) /* what is said over the assistant counts */
-inline final() {
-  look();
-  if
-  :: !eb || ust[U_(ea)] == NONE -> stale = 1
-  :: else ->
-     ust[U_(ea)] = NONE; look();
+  :: dropped || class == C_EMPTY || class == C_BACKCHANNEL -> skip
+  :: !dropped && class == C_STOP -> means = M_STOP
+  :: !dropped && class == C_SEND -> means = M_SEND
+  :: !dropped && class == C_PAUSE -> if :: over >= O_REQUEST -> means = M_PAUSE :: else fi
+  :: !dropped && class == C_ATTENTION ->
+     if :: over == O_ANSWER -> means = M_STOP :: over == O_UNHEARD || over == O_QUESTION -> means = M_PAUSE :: else fi
+  :: !dropped && (class == C_CONTENT || class == C_ASSENT || class == C_UNCLEAR) ->
      if
-     /* a question waits for its answer */
-     :: ap != A_NONE && (ph == LISTENING || ph == INTERRUPTED || ph == SPEAKING || (ph == GENERATING && (class == C_YES || class == C_NO))) ->
-        if
-        :: class == C_EMPTY || class == C_BACKCHANNEL || (doubted && (class == C_CONTENT || (passing && (class == C_YES || class == C_NO)))) -> skip
-        :: class == C_STOP ->
-           if
-           :: ph == SPEAKING -> if :: prof != NEVER -> cut(); ph = INTERRUPTED :: else -> skip fi
-           :: else -> cancel(); flush(); end_turn(8); ph = LISTENING
-           fi
-        :: class == C_YES && reply && allows -> yes = 1
-        :: (class == C_YES && reply && !allows) || (class == C_NO && reply && doubted) -> /* asked once more */
-           if
-           :: doubt || lineup -> skip
-           :: else -> if :: asked < 2 -> ask() :: else -> ap = A_LISTENING; kind = ANSWER fi
-           fi
-        :: class == C_NO && reply && !doubted -> reject()
-        :: class == C_PAUSE -> if :: lineup && counts -> upause = 1 :: else -> skip fi
-        :: class == C_CONTINUE && (doubt || upause) -> upause = 0
-        :: ((class == C_CONTENT || (passing && (class == C_YES || class == C_NO))) && !doubted) || class == C_SEND || (class == C_CONTINUE && !(doubt || upause)) ->
-           if
-           :: man == 2 && class != C_SEND && !ucm[U_(ea)] -> drafts++
-           :: !(man == 2 && class != C_SEND && !ucm[U_(ea)]) && ph == SPEAKING && prof == NEVER -> later()
-           :: else ->
-              cancel(); flush(); end_turn(8);
-              if
-              :: ph == LISTENING && queue == 0 -> begin_turn(); message()
-              :: else -> ph = LISTENING; later()
-              fi
-           fi
-        fi
-     :: doubt && ap == A_NONE && (ph == LISTENING || ph == INTERRUPTED) ->
-        if
-        :: class == C_EMPTY || class == C_BACKCHANNEL || doubted -> if :: ph == INTERRUPTED && quiet -> ph = SPEAKING; forget_doubt() :: else -> skip fi
-        :: class == C_STOP -> cut(); ph = LISTENING
-        :: class == C_PAUSE -> upause = 1
-        :: class == C_CONTINUE -> upause = 0
-        :: (class == C_CONTENT || class == C_YES || class == C_NO || class == C_SEND) && !doubted ->
-           cut();
-           if
-           :: ph == LISTENING -> begin_turn(); gather()
-           :: else -> ph = LISTENING; later()
-           fi
-        fi
-     :: ph == LISTENING && ap == A_NONE && !doubt ->
-        if
-        :: class == C_EMPTY || class == C_BACKCHANNEL -> if :: turn && !words && !expl && npend == 0 -> end_turn(8) :: else -> skip fi
-        :: class == C_STOP || class == C_PAUSE -> if :: expl -> flush(); end_turn(4) :: else -> end_turn(8) fi
-        :: else ->
-           if :: expl -> flush(); end_turn(4) :: else fi;
-           if :: !turn -> begin_turn() :: else fi;
-           gather()
-        fi
-     :: ph == ANALYSING && awaitwords ->
-        if
-        :: real -> words = 1; nutt++ :: else
-        fi;
-        if
-        :: npend == 0 && words -> awaitwords = 0; unsent = 1
-        :: npend == 0 && !words -> end_turn(8); ph = LISTENING
-        :: else
-        fi
-     :: (processing && !(ph == ANALYSING && awaitwords) && !(ph == GENERATING && ap != A_NONE && (class == C_YES || class == C_NO))) || (ph == SPEAKING && ap == A_NONE) || (ph == INTERRUPTED && !doubt && ap == A_NONE) ->
-        if
-        :: class == C_EMPTY || class == C_BACKCHANNEL -> skip
-        :: doubted -> skip
-        :: class == C_PAUSE -> if :: ph != INTERRUPTED && counts -> upause = 1 :: else -> skip fi
-        :: class == C_CONTINUE && (lineup || upause) -> upause = 0
-        :: class == C_STOP ->
-           if
-           :: processing -> cancel(); flush(); end_turn(8); queue = 0; ph = LISTENING
-           :: ph == SPEAKING && prof != NEVER -> cut(); ph = INTERRUPTED
-           :: else
-           fi
-        :: else ->
-           if
-           :: ph == SPEAKING && prof == BYWORDS -> cut(); ph = INTERRUPTED; later()
-           :: man == 2 && !ucm[U_(ea)] && class != C_SEND -> drafts++
-           :: else -> later()
-           fi
-        fi
-     :: else -> skip
+     :: class == C_ASSENT && !doubted && over == O_QUESTION -> means = M_ASSENT
+     :: class != C_CONTENT && (over == O_UNHEARD || over == O_QUESTION) && !(class == C_ASSENT && !doubted && over == O_QUESTION) -> means = M_UNCLEAR
+     :: (class == C_CONTENT || (over != O_UNHEARD && over != O_QUESTION)) && !doubted -> means = M_MESSAGE
+     :: (class == C_CONTENT || (over != O_UNHEARD && over != O_QUESTION)) && doubted && over != O_ANSWER -> means = M_DOUBT
+     :: else
+     fi
+  :: !dropped && (class == C_YES || class == C_NO) && doubted ->
+     if :: over == O_PROSE -> means = M_DOUBT :: over == O_UNHEARD || over == O_QUESTION -> means = M_UNCLEAR :: else fi
+  :: !dropped && class == C_YES && !doubted ->
+     if
+     :: over == O_NOTHING || over == O_PROSE -> means = M_MESSAGE
+     :: over == O_UNHEARD -> means = M_UNCLEAR
+     :: over == O_QUESTION -> means = M_YES
+     :: else
+     fi
+  :: !dropped && class == C_NO && !doubted ->
+     if
+     :: over == O_NOTHING || over == O_PROSE || over == O_ANSWER -> means = M_MESSAGE
+     :: over == O_REQUEST -> means = M_UNCLEAR
+     :: over == O_UNHEARD || over == O_QUESTION -> means = M_NO
+     :: else
+     fi
+  :: !dropped && class == C_CONTINUE ->
+     if
+     :: over == O_NOTHING || over == O_PROSE -> means = (doubted -> M_DOUBT : M_MESSAGE)
+     :: over == O_UNHEARD -> means = M_UNCLEAR
+     :: over == O_QUESTION -> means = (doubted -> M_UNCLEAR : M_ASSENT)
+     :: else -> means = M_CONTINUE
+     fi
+  :: !dropped && class == C_AGREE ->
+     if
+     :: over == O_PROSE -> means = (doubted -> M_DOUBT : M_MESSAGE)
+     :: over == O_QUESTION -> means = (doubted -> M_UNCLEAR : M_ASSENT)
+     :: else
      fi
   fi
 }
-inline unheard() { /* recognition failed, or its words do not come */
+/* words that no pause ends the turn of */
+#define drafting (MAN == 2 && !byhand && class != C_SEND)
+inline for_assistant() {
+  if
+  :: wordless -> trig = F_NOTHING
+  :: !wordless && drafting && (ap != A_NONE || (ph != SPEAKING && ph != INTERRUPTED)) -> trig = F_DRAFT
+  :: else -> trig = F_CONTENT
+  fi
+}
+inline follows() {
+  trig = F_NOTHING;
+  if
+  :: means == M_STOP -> trig = F_STOP
+  :: means == M_PAUSE -> if :: asking_ || (playback && !(PROF == NEVER && ph == SPEAKING)) -> trig = F_PAUSE :: else fi
+  :: (means == M_YES || means == M_ASSENT || means == M_NO || means == M_UNCLEAR) && asking_ ->
+     if
+     :: means == M_NO -> trig = F_NO
+     :: means == M_UNCLEAR || (means == M_ASSENT && destr[0]) -> trig = F_UNCLEAR
+     :: else -> trig = F_YES
+     fi
+  :: means == M_UNCLEAR && !asking_ -> for_assistant()
+  :: means == M_DOUBT -> trig = F_DOUBT
+  :: means == M_CONTINUE && playback -> trig = F_CONTINUE
+  :: means == M_CONTINUE && !playback -> for_assistant()
+  :: means == M_SEND && wordless -> trig = F_SEND
+  :: means == M_MESSAGE || (means == M_SEND && !wordless) -> for_assistant()
+  :: else
+  fi
+}
+/* it waits until the assistant is through, or until the user sends it */
+inline enqueue_final() {
+  if :: class == C_SEND -> hand_in() :: else fi;
+  if :: drafting -> draft() :: else -> later() fi
+}
+/* the user stops listening to the question, and may still answer it */
+inline close_question() { flush(); ph = LISTENING }
+inline hold_question() {
+  if :: sounds && !destr[0] -> qheard = 1 :: else fi;
+  ap = A_LISTENING; close_question()
+}
+inline drop_call() { cancel(); flush(); end_turn(8) }
+inline replace_by_drafts() {
+  drop_call();
+  if
+  :: ph != LISTENING || queue > 0 -> hand_in(); ph = LISTENING
+  :: else -> listen(); unsent = 1; ph = ANALYSING
+  fi
+}
+
+/* what the words are to a question about a call; on: they are not for it alone */
+inline to_question() {
+  on = 0;
+  if
+  :: trig == F_YES && ap == A_DECIDING -> skip
+  :: trig == F_YES && ap != A_DECIDING ->
+     if
+     :: !destr[0] || named -> ap = A_DECIDING; close_question()
+     :: destr[0] && !named && again_ -> ask()
+     :: else
+     fi
+  :: trig == F_UNCLEAR -> if :: again_ -> ask() :: !again_ && ap == A_DECIDING -> ap = A_LISTENING :: else fi
+  :: trig == F_PAUSE && asking_ -> hold_question()
+  :: trig == F_NO -> flush(); reject()
+  :: trig == F_STOP -> if :: ph != SPEAKING || PROF != NEVER -> cancel() :: else fi; on = 1
+  :: trig == F_DRAFT -> draft()
+  :: trig == F_SEND && drafts > 0 -> replace_by_drafts()
+  :: else -> on = 1
+  fi
+}
+inline to_question_content() {
+  on = 0;
+  if
+  :: (over < O_ANSWER || over == O_DECIDED) -> enqueue_final()
+  :: !(over < O_ANSWER || over == O_DECIDED) ->
+     if
+     :: ph == SPEAKING && PROF == NEVER -> enqueue_final()
+     :: ph == LISTENING -> drop_call(); forget_doubt(); on = 1
+     :: else -> drop_call(); forget_doubt(); ph = LISTENING; enqueue_final()
+     fi
+  fi
+}
+#define goes_on (over == O_REQUEST && man != 2 && !aturn && !expl && uttered && (rst == R_NONE || round == 0) && runcall == 0 && dyT == 0 && ap == A_NONE)
+inline content() {
+  if
+  :: ph == LISTENING -> stop_speech(); if :: !turn -> begin_turn() :: else fi; message()
+  :: ph == ANALYSING && awaitwords -> uttered = 1
+  :: processing && !(ph == ANALYSING && awaitwords) && goes_on -> cancel(); flush(); message()
+  :: ph == SPEAKING && PROF == BYWORDS && ap == A_NONE -> cut(); ph = INTERRUPTED; enqueue_final()
+  :: ph == INTERRUPTED && doubt -> cut(); ph = LISTENING; enqueue_final()
+  :: else -> enqueue_final()
+  fi
+}
+inline to_conversation() {
+  if
+  :: trig == F_DRAFT ->
+     if
+     :: ph == LISTENING ->
+        stop_speech();
+        if
+        :: queue > 0 -> draft(); dismiss()
+        :: else -> if :: !turn -> begin_turn() :: else fi; words = 1; uttered = 1
+        fi
+     :: else -> draft()
+     fi
+  :: trig == F_SEND ->
+     if
+     :: ph == LISTENING && words -> unsent = 1; ph = ANALYSING
+     :: ph == LISTENING && !words -> dismiss()
+     :: else -> hand_in()
+     fi
+  :: trig == F_STOP ->
+     if
+     :: ph == LISTENING -> stop_by_word(); dismiss()
+     :: processing -> queue = 0; drafts = 0; cancel(); flush(); end_turn(8); ph = LISTENING
+     :: ph == SPEAKING && PROF != NEVER -> queue = 0; drafts = 0; cut(); ph = INTERRUPTED
+     :: ph == INTERRUPTED && doubt -> queue = 0; drafts = 0; cut(); ph = LISTENING
+     :: else
+     fi
+  :: trig == F_NOTHING -> if :: ph == LISTENING -> dismiss() :: else fi
+  :: trig == F_DOUBT -> words_lost()
+  :: trig == F_PAUSE -> upause = 1
+  :: trig == F_CONTINUE -> upause = 0
+  :: else
+  fi
+}
+inline stop_by_word() {
+  queue = 0; drafts = 0; stop_speech();
+  if :: uttered -> end_turn(8) :: else fi
+}
+inline final() {
   look();
   if
-  :: ap != A_NONE && ph == LISTENING && !doubt && ap == A_LISTENING && !lineup -> if :: asked < 2 -> ask() :: else fi
-  :: ap == A_ASKING && ph == LISTENING && !doubt && !lineup -> if :: asked < 2 -> ask() :: else -> ap = A_LISTENING fi
-  :: doubt && ph == INTERRUPTED && npend == 0 -> ph = SPEAKING; forget_doubt()
-  :: ph == LISTENING && ap == A_NONE && !doubt && turn && !words && !expl && npend == 0 -> explain()
-  :: ph == ANALYSING && awaitwords && npend == 0 -> awaitwords = 0; if :: words -> unsent = 1 :: else -> ph = LISTENING; explain() fi
-  :: else
+  :: !eb || !connected || ust[U_(ea)] == NONE -> stale = 1; on = 0
+  :: else ->
+     over = uov[U_(ea)]; dropped = udr[U_(ea)]; byhand = ucm[U_(ea)];
+     ust[U_(ea)] = NONE; look();
+     meaning(); follows();
+     on = 1
+  fi
+}
+inline unheard() { /* recognition failed */
+  look();
+  if
+  :: ap != A_NONE && again_ -> xlost = 1; ask()
+  :: else -> words_lost()
+  fi
+}
+inline pause_voice() {
+  if
+  :: asking_ -> hold_question()
+  :: !asking_ && connected && playback -> upause = 1
+  :: else -> xrefused = 1
+  fi
+}
+inline continue_voice() {
+  if
+  :: ap == A_LISTENING && again_ -> ask()
+  :: !(ap == A_LISTENING && again_) && connected && playback -> upause = 0
+  :: else -> xrefused = 1
   fi
 }
 inline text() {
   look();
   if
-  :: !eb || ph == FAULTED || ph == TERMINATING -> xrefused = 1
-  :: eb && (ph == IDLE || ph == PREPARING) && queue >= maxqueue -> xrefused = 1
-  :: eb && ph == IDLE && queue < maxqueue -> starting = 1; later()
-  :: eb && ph == PREPARING && queue < maxqueue -> later()
-  :: eb && (ph == LISTENING || (ph == INTERRUPTED && doubt)) ->
+  :: !eb || ph == FAULTED -> xrefused = 1
+  :: eb && ph == TERMINATING -> if :: atexts < maxqueue -> atexts++ :: else -> xrefused = 1 fi
+  :: eb && ph == IDLE -> starting = 1; later()
+  :: eb && (connected || ph == PREPARING) ->
+     on = 1;
      if
-     :: ap != A_NONE -> cancel(); flush(); end_turn(8); begin_turn()
-     :: ap == A_NONE && doubt -> cut(); begin_turn()
-     :: ap == A_NONE && expl && !doubt -> flush(); end_turn(4); begin_turn()
-     :: ap == A_NONE && !expl && !doubt && !turn -> begin_turn()
+     :: ap != A_NONE ->
+        drop_call(); forget_doubt();
+        if :: ph != LISTENING -> later(); ph = LISTENING; on = 0 :: else fi
      :: else
      fi;
-     ph = LISTENING; message()
-  :: eb && ph == SPEAKING && ap != A_NONE -> cancel(); flush(); end_turn(8); ph = LISTENING; later()
-  :: eb && connected && ph != LISTENING && !(ph == INTERRUPTED && doubt) && !(ph == SPEAKING && ap != A_NONE) && queue >= maxqueue -> xrefused = 1
-  :: else -> later()
+     if
+     :: on && ph == LISTENING -> stop_speech(); if :: !turn -> begin_turn() :: else fi; message()
+     :: on && ph == SPEAKING && upause -> cut(); ph = INTERRUPTED; later()
+     :: on && ph != LISTENING && !(ph == SPEAKING && upause) -> later()
+     :: else
+     fi
   fi
 }
 inline by_hand() { i0 = 0; do :: i0 < U -> if :: ust[i0] != NONE -> ust[i0] = AWAITED; ucm[i0] = 1 :: else fi; i0++ :: else -> break od; i0 = 0 }
 inline commit() {
   look();
   if
-  :: connected && ph == LISTENING && ap != A_NONE && npend == 0 && drafts > 0 ->
-     cancel(); flush(); end_turn(8);
-     if :: queue > 0 -> queue = queue + drafts; drafts = 0; ph = LISTENING :: else -> begin_turn(); nutt--; message() fi
-  :: connected && ph == LISTENING && ap == A_NONE && (words || npend > 0) ->
-     if :: doubt -> cut(); begin_turn() :: else fi;
-     by_hand();
-     ph = ANALYSING;
-     if :: npend > 0 -> awaitwords = 1 :: else -> unsent = 1 fi
-  :: connected && (ph != LISTENING || ap != A_NONE) && talking -> by_hand()
+  :: ap != A_NONE && npend > 0 -> by_hand()
+  :: ap != A_NONE && npend == 0 && drafts > 0 -> replace_by_drafts()
+  :: ap == A_NONE && ph == LISTENING && npend > 0 ->
+     by_hand(); stop_speech(); if :: !turn -> begin_turn() :: else fi;
+     ph = ANALYSING; awaitwords = 1
+  :: ap == A_NONE && ph == LISTENING && npend == 0 && words -> unsent = 1; ph = ANALYSING
+  :: ap == A_NONE && connected && !(ph == LISTENING && (npend > 0 || words)) && (npend > 0 || drafts > 0) -> by_hand(); hand_in()
   :: else -> xrefused = 1
   fi
 }
@@ -241,17 +370,16 @@ inline commit() {
 inline retry_() {
   look();
   if
-  :: able && ph == SPEAKING && expl -> flush(); end_turn(4); ph = LISTENING /* and once more */
+  :: able && ph != LISTENING && expl && lineup && !(ph == INTERRUPTED && !doubt) -> flush(); end_turn(4); ph = LISTENING /* and once more */
   :: able && ph == LISTENING && !doubt && ap == A_NONE && (!words || expl) -> /* words that wait to be sent go first */
-     if :: expl -> flush(); end_turn(4) :: else fi;
+     stop_speech();
      if
-     :: queue > 0 -> retry = 0; waits(rutt)
-     :: queue == 0 && rstage == 4 && ea != 0 && free ->
+     :: rstage == 4 && ea != 0 && free ->
         if :: !turn -> begin_turn() :: else fi;
-        wipe(); calls[0] = ea; destr[0] = rdestr; allow[0] = rallow; ncall = 1; ph = GENERATING; req++; round = 0; nutt = rutt; rst = R_ENDED; retry = 0; next_call()
+        wipe(); calls[0] = ea; destr[0] = rdestr; allow[0] = rallow; reads[0] = rreads; ncall = 1; ph = GENERATING; req++; round = 0; uttered = 1; prose = 0; rst = R_ENDED; retry = 0; next_call(0)
      :: else ->
         if :: !turn -> begin_turn() :: else fi;
-        nosearch = (rstage == 2 || rstage == 3); retry = 0; message(); nutt = rutt
+        retry = 0; message(); nosearch = (rstage == 2 || rstage == 3)
      fi
   :: else -> xrefused = 1
   fi
@@ -259,49 +387,49 @@ inline retry_() {
 inline read_aloud() {
   look();
   if
-  :: ph == LISTENING && !turn && !doubt && npend == 0 && !lineup -> begin_turn(); piece(READ)
+  :: ph == LISTENING && !turn && !doubt && npend == 0 && !lineup -> begin_turn(); aturn = 1; piece(READ)
   :: else -> xrefused = 1
   fi
 }
 inline interrupt() {
   look();
   if
-  :: ph == SPEAKING || (ph == INTERRUPTED && doubt) -> 
-     cut(); queue = 0; if :: hold -> ph = LISTENING :: else -> ph = INTERRUPTED fi
-  :: ph == INTERRUPTED && !doubt && ap != A_NONE -> cancel(); flush(); end_turn(16)
-  :: processing -> cancel(); flush(); end_turn(8); queue = 0; ph = LISTENING
-  :: ph == LISTENING ->
+  :: connected ->
+     i0 = 0; do :: i0 < U -> if :: ust[i0] != NONE -> udr[i0] = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
+     if :: ap != A_NONE -> cancel() :: else fi;
      if
-     :: ap != A_NONE -> cancel(); flush(); end_turn(8)
-     :: doubt -> cut()
-     :: expl -> flush(); end_turn(4)
-     :: else -> end_turn(8)
-     fi;
-     queue = 0
-  :: ph == INTERRUPTED && !doubt && ap == A_NONE -> skip
+     :: ph == SPEAKING || (ph == INTERRUPTED && doubt) -> queue = 0; drafts = 0; cut(); ph = INTERRUPTED
+     :: ph == INTERRUPTED && !doubt -> queue = 0; drafts = 0
+     :: processing -> queue = 0; drafts = 0; cancel(); flush(); end_turn(8); ph = LISTENING
+     :: ph == LISTENING -> stop_by_word()
+     fi
   :: else -> xrefused = 1
   fi
 }
 /* what was said is kept over a lost connection, and heard again over the next one */
 #define kept (ev == CONN_LOST && ec)
+inline without_words() {
+  xlost = 1;
+  if
+  :: !kept -> words_lost()
+  :: kept && ap != A_NONE -> skip
+  :: kept && ap == A_NONE && doubt -> cut(); ph = LISTENING /* nothing could interrupt the rest again in time */
+  :: else -> dismiss()
+  fi
+}
 inline hold_(r) {
   if
-  :: alive || (r == H_USER && ph == FAULTED) -> 
-     look();
-     hold = hold | r;
+  :: alive || ((r & H_USER) && ph == FAULTED && !starting) ->
+     if :: alive -> hold = hold | r :: else -> hold = H_USER fi;
      if :: ph == INTERRUPTED && !doubt -> ph = LISTENING :: else fi;
-     if :: ph == INTERRUPTED && doubt -> ph = LISTENING :: else fi;
      lost = 0;
-     i0 = 0; do :: i0 < U -> if :: ust[i0] == VOICE || ust[i0] == SILENT || (ust[i0] == AWAITED && r == H_CONNECTION) -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
-     look();
-     if
-     :: lost && kept && doubt && ap == A_NONE -> cut(); ph = LISTENING /* nothing could interrupt the rest again in time */
-     :: lost && npend == 0 && ph == LISTENING && turn && !words && !expl && ap == A_NONE && !doubt && !lineup -> if :: kept -> end_turn(8) :: else -> explain() fi
-     :: lost && npend == 0 && ph == ANALYSING && awaitwords -> awaitwords = 0; if :: words -> unsent = 1 :: else -> ph = LISTENING; if :: kept -> end_turn(8) :: else -> explain() fi fi
-     :: else
-     fi;
+     i0 = 0; do :: i0 < U -> if :: ust[i0] == VOICE || ust[i0] == SILENT -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
+     if :: lost -> without_words() :: else fi;
+     lost = 0;
+     i0 = 0; do :: i0 < U -> if :: ust[i0] == AWAITED && r == H_CONNECTION -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
+     if :: lost -> without_words() :: else fi;
      lost = 0
-  :: else -> stale = 1
+  :: else -> stale = 1; if :: ev == SUSPEND -> xrefused = 1 :: else fi
   fi
 }
 inline release(r) {
@@ -317,17 +445,18 @@ inline sign() {
 }
 inline done() {
   if
-  :: ec == 2 || ec == 0 || ec == 1 ->
+  :: true ->
      if
      :: dyc != 0 && ea == dyc && eb == dyr && !(live && streaming) -> dyc = 0
      :: live && streaming ->
         if
-        :: ec != 0 -> rstage = (rst == R_SENT -> 2 : 3); failed()
+        :: (ec & 3) != 0 -> rstage = (rst == R_SENT -> 2 : 3); failed()
         :: else ->
-           sign(); rst = R_ENDED;
+           on = (rst == R_SENT); sign(); rst = R_ENDED;
+           if :: ncall == 0 -> prose = (ec & 4) != 0 :: else fi;
            if
-           :: ncall > 0 -> next_call()
-           :: ncall == 0 && !lineup && !said && round == 0 -> rstage = 3; failed()
+           :: ncall > 0 -> next_call(0)
+           :: ncall == 0 && !lineup && !said && round == 0 -> rstage = (on -> 2 : 3); failed()
            :: ncall == 0 && !lineup && (said || round > 0) -> kind = ANSWER; line_over()
            :: else
            fi
@@ -337,25 +466,31 @@ inline done() {
   fi
 }
 
+/* an answer that cannot be spoken */
+inline broke() { at_stage(); cancel(); flush(); end_turn(4); ph = LISTENING }
+inline ended() {
+  ph = IDLE; hold = 0; prose = 0; retry = 0; dyc = 0; dys = 0; dyT = 0;
+  if :: astart || atexts > 0 -> starting = 1; queue = atexts; astart = 0; atexts = 0 :: else fi
+}
+
 inline event() {
   if
   :: ev == USER_START -> d_step { skip; start_(); skip }
-  :: ev == USER_STOP -> if :: ph == IDLE && !starting -> xrefused = 1 :: ph == TERMINATING -> xrefused = 1 :: else -> d_step { skip; terminate(); skip } fi
+  :: ev == USER_STOP -> if :: ph == IDLE && !starting -> xrefused = 1 :: ph == TERMINATING -> if :: astart || atexts > 0 -> astart = 0; atexts = 0 :: else -> xrefused = 1 fi :: else -> d_step { skip; terminate(); skip } fi
   :: ev == USER_INTERRUPT -> d_step { skip; interrupt(); skip }
   :: ev == USER_COMMIT -> d_step { skip; commit(); skip }
   :: ev == USER_TEXT -> d_step { skip; text(); skip }
   :: ev == USER_PLAYBACK ->
-     if
-     :: connected && (lineup || rst != R_NONE) -> upause = ea
-     :: else -> xrefused = 1
-     fi
+     if :: ea -> d_step { skip; pause_voice(); skip } :: else -> d_step { skip; continue_voice(); skip } fi
   :: ev == USER_APPROVE ->
      if
      :: ap != A_NONE && ea == calls[0] -> if :: eb -> d_step { skip; approve(); skip } :: else -> d_step { skip; reject(); skip } fi
      :: else -> xrefused = 1
      fi
   :: ev == SUSPEND -> ea = ea & ~(H_CONNECTION | H_DEVICE); if :: ea == 0 -> xrefused = 1 :: else -> d_step { hold_(ea) } fi
-  :: ev == RESUME -> ea = ea & ~(H_CONNECTION | H_DEVICE); release(ea)
+  :: ev == RESUME ->
+     ea = ea & ~(H_CONNECTION | H_DEVICE);
+     if :: alive || (ph == FAULTED && !starting && (ea & H_USER)) -> release(ea) :: else -> xrefused = 1 fi
   :: ev == USER_RETRY -> d_step { skip; retry_(); skip }
   :: ev == USER_SPEAK -> d_step { skip; read_aloud(); skip }
   :: ev == USER_MODEL -> if :: loading -> skip :: else -> wanted = 1 fi
@@ -363,7 +498,7 @@ inline event() {
   :: ev == MODEL_FAILED && eb -> loading = 0; mfail = 1; if :: ph == ANALYSING && unsent -> rstage = 2; d_step { skip; failed(); skip } :: else fi
   :: ev == SESSION_RENEWAL && eb -> d_step { skip; hold_(H_RENEWAL); skip }
   :: ev == SESSION_RENEWED && eb -> d_step { skip; release(H_RENEWAL); skip }
-  :: ev == DEVICE_LOST && eb -> d_step { skip; hold_(H_DEVICE); skip }
+  :: ev == DEVICE_LOST && eb && !starting -> d_step { skip; hold_(H_DEVICE); skip }
   :: ev == DEVICE_RESTORED && eb -> d_step { skip; release(H_DEVICE); skip }
   :: ev == CONN_LOST && eb -> if :: alive && ph != PREPARING -> hold_(H_CONNECTION); conn = 0 :: alive && ph == PREPARING -> d_step { skip; fault(); skip } :: else fi
   :: ev == CONN_READY && eb ->
@@ -372,15 +507,18 @@ inline event() {
   :: ev == SESSION_READY && eb -> if :: starting -> ses = 1; prepared() :: else fi
   :: ev == AUDIO_PRIMED && eb -> if :: starting -> aud = 1; prepared() :: else fi
   :: ev == AUDIO_READY && eb -> cap = 1; prepared()
-  :: (ev == SESSION_FAILED || ev == AUDIO_FAILED || (ev == CONN_FAILED && (!ec || hold & (H_CONNECTION | H_RENEWAL)))) && eb -> if :: starting || alive -> d_step { skip; fault(); skip } :: else fi
+  :: (ev == SESSION_FAILED || ev == AUDIO_FAILED || (ev == DEVICE_LOST && starting) || (ev == CONN_FAILED && (!ec || hold & (H_CONNECTION | H_RENEWAL)))) && eb -> if :: starting || alive -> d_step { skip; fault(); skip } :: else fi
   :: ev == FATAL -> if :: ph == FAULTED -> d_step { skip; terminate(); skip } :: else fi
-  :: ev == RESET -> ph = IDLE; hold = 0
+  :: ev == RESET -> d_step { skip; ended(); skip }
   :: ev == VAD_START -> d_step { skip; onset(); skip }
   :: ev == VAD_PAUSE -> d_step { skip; fell_silent(0); skip }
   :: ev == VAD_END -> d_step { skip; fell_silent(1); skip }
   :: ev == VAD_RESUME -> d_step { skip; went_on(); skip }
   :: ev == STT_PARTIAL -> d_step { skip; partial(); skip }
-  :: ev == STT_FINAL -> d_step { skip; final(); skip }
+  :: ev == STT_FINAL ->
+     d_step { skip; final(); skip };
+     if :: on && ap != A_NONE -> if :: trig == F_CONTENT -> d_step { skip; to_question_content(); skip } :: else -> d_step { skip; to_question(); skip } fi :: else fi;
+     if :: on -> if :: trig == F_CONTENT -> d_step { skip; content(); skip } :: else -> d_step { skip; to_conversation(); skip } fi :: else fi
   :: ev == STT_FAILED -> if :: eb && ust[U_(ea)] != NONE -> ust[U_(ea)] = NONE; d_step { skip; unheard(); skip } :: else -> stale = 1 fi
   :: ev == TOOLS_FOUND ->
      if
@@ -395,7 +533,7 @@ inline event() {
      if
      :: live && streaming -> sign();
         if
-        :: ncall < MAXC - 1 -> calls[ncall] = ec >> 2; destr[ncall] = ec & 1; allow[ncall] = (ec >> 1) & 1; ncall++
+        :: ncall < MAXC - 1 -> calls[ncall] = ec >> 3; destr[ncall] = ec & 1; allow[ncall] = (ec >> 1) & 1; reads[ncall] = (ec >> 2) & 1; ncall++
         :: else -> xtool = xtool | 8
         fi
      :: else -> stale = 1
@@ -403,7 +541,7 @@ inline event() {
   :: ev == COPILOT_DONE -> d_step { skip; done(); skip }
   :: ev == TOOL_DONE ->
      if
-     :: runcall != 0 && ea == runcall -> runcall = 0; if :: ec == 0 -> d_step { skip; next_call(); skip } :: else -> rstage = 4; d_step { skip; failed(); skip } fi
+     :: runcall != 0 && ea == runcall -> runcall = 0; if :: ec == 0 -> d_step { skip; next_call(4); skip } :: else -> rstage = 4; d_step { skip; failed(); skip } fi
      :: dyT != 0 && ea == dyT -> dyT = 0
      :: else -> stale = 1
      fi
@@ -426,7 +564,7 @@ inline event() {
         if
         :: ap == A_ASKING -> d_step { skip; flush(); skip }; ap = A_LISTENING; ph = LISTENING
         :: kind == NOTICE -> d_step { skip; flush(); skip }; end_turn(4); ph = LISTENING
-        :: else -> d_step { skip; cancel(); skip }; d_step { skip; flush(); skip }; end_turn(4); ph = LISTENING
+        :: else -> d_step { skip; broke(); skip }
         fi
      :: else -> stale = 1
      fi
@@ -442,35 +580,38 @@ inline event() {
         :: ea == T_SUSPEND -> d_step { skip; fault(); skip }
         :: ea == T_APPROVAL -> if :: asked < 2 -> ask() :: else -> d_step { skip; reject(); skip } fi
         :: ea == T_RESPONSE || ea == T_STALL || ea == T_SEARCH -> 
-           xcancel++; dyr = round;
            if
-           :: rst == R_SEARCH -> dys = req; rstage = 1
-           :: else -> dyc = req; rstage = (rst == R_SENT -> 2 : 3)
+           :: rst == R_SEARCH -> xcancel++; dyr = round; dys = req; rstage = 1
+           :: streaming -> xcancel++; dyr = round; dyc = req; rstage = (rst == R_SENT -> 2 : 3)
+           :: else -> rstage = 0 /* it was not sent */
            fi;
            d_step { skip; failed(); skip }
         :: ea == T_TOOL -> xtool = xtool | 2; runcall = 0; rstage = 4; d_step { skip; failed(); skip }
         :: ea == T_MODEL -> loading = 0; mfail = 1; if :: ph == ANALYSING && unsent -> rstage = 2; d_step { skip; failed(); skip } :: else fi
         :: ea == T_RENEWAL -> if :: alive -> late = 1; hold_(H_RENEWAL) :: else fi
-        :: ea == T_FINAL -> i0 = 0; do :: i0 < U -> if :: ust[i0] == AWAITED -> ust[i0] = NONE :: else fi; i0++ :: else -> break od; i0 = 0; d_step { skip; unheard(); skip }
+        :: ea == T_REVOKE -> d_step { skip; approve(); skip }
+        :: ea == T_FINAL -> d_step { skip; first_awaited(); if :: first_ < U -> ust[first_] = NONE; words_lost() :: else fi; skip }
         :: ea == T_SPEECH ->
            if
            :: ap == A_ASKING -> d_step { skip; flush(); skip }; ap = A_LISTENING; ph = LISTENING
            :: kind == NOTICE -> d_step { skip; flush(); skip }; end_turn(4); ph = LISTENING
-           :: else -> d_step { skip; cancel(); skip }; d_step { skip; flush(); skip }; end_turn(4); ph = LISTENING
+           :: else -> d_step { skip; broke(); skip }
            fi
         :: ea == T_CANCEL -> dys = 0; dyc = 0; dyT = 0
-        :: ea == T_UTTERANCE -> i0 = 0; do :: i0 < U -> if :: ust[i0] == VOICE || ust[i0] == SILENT -> ust[i0] = AWAITED :: else fi; i0++ :: else -> break od; i0 = 0
+        :: ea == T_UTTERANCE -> i0 = 0; do :: i0 < U -> if :: ust[i0] == VOICE || ust[i0] == SILENT -> ust[i0] = NONE :: else fi; i0++ :: else -> break od; i0 = 0; d_step { skip; words_lost(); skip }
         :: ea == T_PAUSE -> i0 = 0; do :: i0 < U -> if :: ust[i0] == SILENT -> ust[i0] = AWAITED :: else fi; i0++ :: else -> break od; i0 = 0
-        :: ea == T_TERMINATE -> ph = IDLE; hold = 0
+        :: ea == T_TERMINATE -> d_step { skip; ended(); skip }
         :: else -> skip
         fi
      fi
   :: ev == QUEUE_NEXT -> 
      look();
-     if :: ph == LISTENING && queue > 0 && !hold && npend == 0 -> queue--; begin_turn(); message() :: else fi
+     if :: ph == LISTENING && queue > 0 && ap == A_NONE -> queue--; d_step { skip; stop_speech(); skip }; if :: !turn -> begin_turn() :: else fi; message() :: else fi
   :: else -> skip
-  fi
+  fi;
+  if :: (ev == USER_RETRY || ev == USER_STOP) && ec == 1 -> xrefused = 0 :: else fi /* nobody asked for a reply */
 }
+#define idling (ph == LISTENING && queue > 0 && !hold && !turn)
 #define wire (hold && alive -> SUSPENDED : ph)
 #define sounding (ph == SPEAKING && ready && !upause && !hold)
 #define mic (alive && !hold)
@@ -482,14 +623,14 @@ inline deadlines() {
   :: connected && !hold ->
      deadline(T_UTTERANCE, talking);
      deadline(T_FINAL, pending);
-     deadline(T_RESPONSE, (rst == R_SENT && round == 0) || (ph == ANALYSING && unsent && !loading && dyT == 0 && !(atools && !nosearch)));
+     deadline(T_RESPONSE, ph == WAITING || (ph == ANALYSING && !awaitwords && !loading && rst != R_SEARCH && dys == 0 && dyT == 0 && runcall == 0));
      deadline(T_STALL, (rst == R_STREAM) || (rst == R_SENT && round > 0));
      silent = 0; i0 = 0; do :: i0 < U -> if :: ust[i0] == SILENT -> silent = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
-     deadline(T_PAUSE, silent && man != 2);
+     deadline(T_PAUSE, silent && MAN != 2);
      deadline(T_SEARCH, rst == R_SEARCH);
      deadline(T_INTERRUPT, ph == INTERRUPTED && !doubt);
-     deadline(T_CONFIRM, ph == INTERRUPTED && doubt);
-     deadline(T_APPROVAL, ap == A_LISTENING && ph == LISTENING && quiet && !lineup);
+     deadline(T_REVOKE, ap == A_DECIDING && quiet);
+     deadline(T_APPROVAL, ap != A_NONE && ap != A_DECIDING && ph == LISTENING && quiet && !lineup);
      deadline(T_SPEECH, lineup && ((ph == SPEAKING && !upause) || ((ph == GENERATING || ph == LISTENING) && !ready)))
   :: else
   fi;
@@ -499,11 +640,12 @@ inline deadlines() {
      deadline(T_TOOL, runcall != 0 || dyT != 0)
   :: else
   fi;
+  deadline(T_CONFIRM, ph == INTERRUPTED && doubt);
   deadline(T_START, starting);
   deadline(T_PREPARE, ph == PREPARING && !hold);
   deadline(T_TERMINATE, ph == TERMINATING);
   deadline(T_MODEL, loading && !(hold && alive));
-  post = (ph == LISTENING && queue > 0 && quiet && !hold && !turn && !lineup);
+  post = (idling && !post0);
   if :: alive -> deadline(T_SUSPEND, hold & ~H_USER) :: else fi
 }
 

@@ -5,7 +5,7 @@ c_decl {
 \#include <stdio.h>
 \#include <stdlib.h>
 \#include <string.h>
-#define MASK 0x9fbff
+#define MASK 0x19fbff
 #define COLS 17
 #define MAXT 4000
 #define MAXR 100000
@@ -76,8 +76,8 @@ active proctype conversation() {
   :: c_expr { now.pos < len_[now.tr] } ->
      atomic {
        c_code { fetch(); };
-       xsend = 0; xcancel = 0; xspeak = 0; xtool = 0; xturn = 0; xflush = 0; xrefused = 0; stale = 0;
-       event(); settle();
+       xsend = 0; xcancel = 0; xspeak = 0; xtool = 0; xturn = 0; xflush = 0; xrefused = 0; stale = 0; xlost = 0; post0 = idling;
+       event(); d_step { skip; settle(); skip };
        look(); deadlines();
        showing = wire;
        if :: sounding -> heard = 1 :: else -> heard = 0 fi;

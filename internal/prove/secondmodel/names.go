@@ -16,5 +16,5 @@ var events = []string{
 // timers maps the model's numbers to deadlines.
 var timers = []string{
 	"start", "prepare", "utterance", "final", "response", "stall", "cancel", "speech", "interrupt", "suspend", "fault", "terminate",
-	"pause", "search", "approval", "tool", "model", "summary", "renewal", "confirm",
+	"pause", "search", "approval", "tool", "model", "summary", "renewal", "confirm", "revoke",
 }

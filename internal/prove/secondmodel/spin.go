@@ -27,13 +27,22 @@ var worlds = []world{
 	{"tools", bounds(1, confirmed, 2, "TOOLS")},
 	{"two voices", bounds(2, atOnce, 0, "TOOLS")},
 	{"held tools", bounds(1, confirmed, 0, "TOOLS", "HOLDS")},
+	{"by words", bounds(1, byWords, 2)},
+	{"two voices over an answer", bounds(2, confirmed, 1, "TOOLS")},
+	{"voices and hands", bounds(2, confirmed, 1, "HANDS")},
+	{"drafts", append(bounds(1, confirmed, 1, "HANDS"), manual)},
+	{"drafts and tools", append(bounds(1, confirmed, 0, "TOOLS"), manual)},
 }
 
 // Interruption profiles.
 const (
 	atOnce    = 0
 	confirmed = 1
+	byWords   = 2
 )
+
+// manual lets no pause end the user's turn.
+const manual = "-DTURNS=2"
 
 // bounds returns a world's flags: concurrent utterances, a profile, concurrent pieces
 // of an answer, and optional parts: the user's hands, holds, tools.

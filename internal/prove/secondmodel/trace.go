@@ -199,7 +199,9 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 	case csm.UserApprove:
 		return int(e.ToolCall), bit(e.Approved), 0
 	case csm.UserRetry:
-		return int(e.ToolCall), int(e.Stage), 0
+		return int(e.ToolCall), int(e.Stage), bit(e.Call == 0)
+	case csm.UserStop:
+		return 0, 0, bit(e.Call == 0)
 	case csm.UserPlayback:
 		return bit(e.Pause), 0, 0
 	case csm.Suspend:
@@ -226,9 +228,9 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 	case csm.CopilotSegment:
 		return int(e.Request), e.Round, e.End
 	case csm.CopilotToolCall:
-		return int(e.Request), e.Round, int(e.ToolCall)<<2 | bit(e.Allowed)<<1 | bit(e.Destructive)
+		return int(e.Request), e.Round, int(e.ToolCall)<<3 | bit(e.Reads)<<2 | bit(e.Allowed)<<1 | bit(e.Destructive)
 	case csm.CopilotDone:
-		return int(e.Request), e.Round, ending(e.Code, e.Cancelled)
+		return int(e.Request), e.Round, ending(e.Code, e.Cancelled) + 4*bit(e.Asks)
 	case csm.ToolDone:
 		return int(e.ToolCall), 0, ending(e.Code, e.Cancelled)
 	case csm.SpeechBuffered, csm.SpeechPlayed, csm.SpeechDrained, csm.SpeechFailed:
@@ -270,11 +272,7 @@ func (r *reader) voice(e csm.Event) (a, b, c int) {
 	case csm.Partial:
 		c = int(e.Class) + 16*bit(e.Words == 0)
 	case csm.Final:
-		class := e.Class
-		if e.Words == 0 && class == csm.Content {
-			class = csm.Empty
-		}
-		c = int(class) + 16*bit(e.Named) + 32*bit(e.Doubted)
+		c = int(e.Class) + 16*bit(e.Named) + 32*bit(e.Doubted) + 64*bit(e.Words == 0)
 	}
 	return a, b, c
 }
