@@ -317,15 +317,15 @@ func (c change) decided() UserSpeaking {
 }
 
 // each returns the data with every utterance changed.
-func (d UserSpeaking) each(do func(*Utterance)) UserSpeaking {
-	if d.Open.ID != 0 {
-		do(&d.Open)
+func (s UserSpeaking) each(do func(*Utterance)) UserSpeaking {
+	if s.Open.ID != 0 {
+		do(&s.Open)
 	}
-	d.Pending = slices.Clone(d.Pending)
-	for i := range d.Pending {
-		do(&d.Pending[i])
+	s.Pending = slices.Clone(s.Pending)
+	for i := range s.Pending {
+		do(&s.Pending[i])
 	}
-	return d
+	return s
 }
 
 // Committed says whether words are awaited that the user committed.
