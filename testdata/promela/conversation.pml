@@ -365,7 +365,7 @@ inline words_lost() {
 inline stop_speech() {
   if
   :: doubt -> cut(); ph = LISTENING
-  :: !doubt && lineup -> flush(); if :: expl -> end_turn(4) :: else -> end_turn(8) fi
+  :: !doubt && lineup -> flush(); if :: rst == R_ENDED -> rst = R_NONE :: else fi; if :: expl -> end_turn(4) :: else -> end_turn(8) fi
   :: else
   fi
 }
