@@ -118,6 +118,9 @@ func (w world) explore(out string) (states int, never []string, err error) {
 	}
 	said, err := in(dir, nil, bin, "-w22", "-E")
 	n := statesLine.FindStringSubmatch(said)
+	if i := strings.Index(said, "pan:1:"); i >= 0 { // after the progress
+		said = said[i:]
+	}
 	switch {
 	case err != nil:
 		return 0, nil, err
