@@ -143,7 +143,7 @@ func (r *run) finalMeans(f Final) Kind {
 	case MeansStop:
 		return FinalStop
 	case MeansPause:
-		if r.asking() || r.st.HasPlayback() && !(never.Holds(r) && r.st.Conv.Phase() == PhaseSpeaking) {
+		if r.asking() || r.st.HasPlayback() {
 			return VoicePause
 		}
 	case MeansYes, MeansAssent, MeansNo, MeansUnclear:

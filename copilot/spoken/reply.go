@@ -52,7 +52,7 @@ func (g *Grammar) Reply(text string, about Action) Reply {
 		switch {
 		case about.Named(w):
 			r.Names = w
-		case besides[w] || about.Objects[w]:
+		case besides[w] || about.Objects[w], kind == ReplyNo && negations[w]: // "nein, doch nicht"
 		case connectives[w]:
 			r.Partly = true
 		case kind == ReplyYes && first:
@@ -166,7 +166,7 @@ func replyWords(text string) (out []string) {
 var (
 	// besides may accompany a yes or no and the name of the action.
 	besides = set(`it that this them these those the a file files please now do go ahead and you may can tool use command for me on with okay ok yes
-		es das die den der dem diese dieses bitte datei jetzt mal tu mach du kannst darfst sie können dürfen und werkzeug mit für auf ja
+		es das die den der dem diese dieses bitte datei jetzt mal tu mach du kannst darfst sie können dürfen und werkzeug mit für auf ja aus
 		を して ください お願いします してください それ ファイル`)
 	// connectives are words without meaning of their own. After a yes or no, they are the
 	// recogniser's transcript of a breath, or the start of an unfinished sentence.
@@ -174,6 +174,8 @@ var (
 		they to too uh um was we well were with
 		aber als also auch bei da dann dass denn doch ein eine er halt im ist noch oder sie so von wenn wie wir zu
 		で と は も が`)
+	// negations may follow a no.
+	negations = set(`no not dont never nein nicht nie doch bitte lieber いいえ`)
 	// joins are words that join the next clause: a sentence does not end with them.
 	joins = set(`but and or because if unless except only although though before after until while
 		aber und oder weil wenn falls außer sondern obwohl bevor nachdem bis

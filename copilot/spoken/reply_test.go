@@ -44,6 +44,7 @@ func TestReply(t *testing.T) {
 		"yes, if the branch is clean":                 {Kind: spoken.ReplyUnclear},
 		"no yes no":                                   {Kind: spoken.ReplyUnclear},
 		"ja, aber erst die Tests":                     {Kind: spoken.ReplyUnclear},
+		"nein, doch nicht":                            {Kind: spoken.ReplyNo},
 		"ja, aber":                                    {Kind: spoken.ReplyUnclear},
 		"はい、でも":                                       {Kind: spoken.ReplyUnclear},
 		"はいでも":                                        {Kind: spoken.ReplyUnclear},

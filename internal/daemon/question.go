@@ -34,7 +34,7 @@ func says(en, de, ja string) map[protocol.Locale]string {
 // applies to tools whose names match none.
 var actions = []action{
 	{strings.Fields("run execute exec shell terminal command task test tests build launch start call"),
-		says("run", "ausführen", "実行"), strings.Fields("run execut ausführ ausfuehr 実行")},
+		says("run", "ausführen", "実行"), strings.Fields("run execut ausführ ausfuehr führ fuehr 実行")},
 	{strings.Fields("delete remove erase drop clear clean purge unlink reset"),
 		says("delete", "löschen", "削除"), strings.Fields("delet remov eras lösch loesch entfern 削除")},
 	{strings.Fields("edit replace apply patch modify update change rename move refactor insert format"),

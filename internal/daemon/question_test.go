@@ -297,7 +297,7 @@ func TestAnswersToAQuestion(t *testing.T) {
 		"はい、削除してください":                     {Class: csm.Yes, Named: true},
 		"はい削除":                            {Class: csm.Yes, Named: true},
 		"No, do not delete it":            {Class: csm.No},
-		"Nein, die Datei nicht":           {},
+		"Nein, die Datei nicht":           {Class: csm.No},
 		"delete it":                       {Class: csm.Assent},
 		"Yes, but run the tests first":    {Class: csm.Unclear},
 		"yes delete everything":           {Class: csm.Unclear},

@@ -182,7 +182,7 @@ inline follows() {
   trig = F_NOTHING;
   if
   :: means == M_STOP -> trig = F_STOP
-  :: means == M_PAUSE -> if :: asking_ || (playback && !(PROF == NEVER && ph == SPEAKING)) -> trig = F_PAUSE :: else fi
+  :: means == M_PAUSE -> if :: asking_ || playback -> trig = F_PAUSE :: else fi
   :: (means == M_YES || means == M_ASSENT || means == M_NO || means == M_UNCLEAR) && asking_ ->
      if
      :: means == M_NO -> trig = F_NO
