@@ -38,7 +38,7 @@ type stallWatch struct {
 // watchStall returns the watch of an attempt, and the context that it ends.
 func (a *assistant) watchStall(ctx context.Context, e csm.SendCopilot) (context.Context, *stallWatch) {
 	sending, giveUp := context.WithCancelCause(ctx)
-	w := &stallWatch{a: a, request: e.Request, round: e.Round, every: a.stall() / tellTicks, giveUp: giveUp}
+	w := &stallWatch{a: a, request: e.Request, round: e.Round, every: a.stall() / time.Duration(tellTicks), giveUp: giveUp}
 	if e.Round > 0 { // the core has no other deadline for it
 		w.alive()
 	}
