@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -86,6 +87,13 @@ func (k *talker) called(c copilot.OwnCall) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.own = append(k.own, c)
+}
+
+// owned returns the agent's own calls so far.
+func (k *talker) owned() []copilot.OwnCall {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.own)
 }
 
 func (k *talker) want(err error, text string) {

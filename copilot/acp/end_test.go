@@ -232,15 +232,16 @@ func TestOwnCalls(t *testing.T) {
 			is(fetch, copilot.CallRunning, false), is(fetch, copilot.CallFailed, false),
 			is(wait, copilot.CallRunning, false), is(run, copilot.CallRunning, false),
 		}
-		if len(k.own) < 8 || !slices.Equal(k.own[:len(want)], want) {
-			t.Fatalf("reported\n%+v\nwant first\n%+v", k.own, want)
+		own := k.owned()
+		if len(own) < 8 || !slices.Equal(own[:len(want)], want) {
+			t.Fatalf("reported\n%+v\nwant first\n%+v", own, want)
 		}
-		for _, c := range k.own[len(want) : len(k.own)-1] {
+		for _, c := range own[len(want) : len(own)-1] {
 			if c.ID != run.ID || !c.Asked {
 				t.Errorf("then reported %+v, want the call that was asked about", c)
 			}
 		}
-		if got, want := k.own[len(k.own)-1], is(wait, copilot.CallCancelled, false); got != want {
+		if got, want := own[len(own)-1], is(wait, copilot.CallCancelled, false); got != want {
 			t.Errorf("last reported %+v, want %+v", got, want)
 		}
 	})

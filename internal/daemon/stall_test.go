@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,6 +67,7 @@ func TestAnswerThatHasStoppedIsAwaited(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			clock := dispatch.NewClock(1)
+			var mu sync.Mutex // guards log and told
 			var log []string
 			write := func(what string) { log = append(log, fmt.Sprintf("%v %s", clock.Now().Seconds(), what)) }
 			a := newAssistant(newIdle(t, nil), slow{send: func(ctx context.Context, emit func(string)) error {
@@ -83,7 +85,14 @@ func TestAnswerThatHasStoppedIsAwaited(t *testing.T) {
 			a.clock = clock
 			var done csm.CopilotDone
 			told := 0
+			locked := func(do func()) {
+				mu.Lock()
+				defer mu.Unlock()
+				do()
+			}
 			a.post = func(e csm.Event) {
+				mu.Lock()
+				defer mu.Unlock()
 				switch e := e.(type) {
 				case csm.CopilotDelta:
 					if text := a.content.answer(1, -1); len(text) == told {
@@ -97,10 +106,12 @@ func TestAnswerThatHasStoppedIsAwaited(t *testing.T) {
 				}
 			}
 			a.room = func(ctx context.Context) bool { return ctx.Err() == nil }
-			a.doing = func(copilot.Activity) { write("tells") }
-			a.resumed = func() { write("resumed") }
+			a.doing = func(copilot.Activity) { locked(func() { write("tells") }) }
+			a.resumed = func() { locked(func() { write("resumed") }) }
 			a.send(csm.SendCopilot{Request: 1, Round: tt.round, Deadline: time.Hour}, "")
 			a.wg.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if !slices.Equal(log, tt.log) {
 				t.Errorf("%s: %q, want %q", tt.name, log, tt.log)
 			}
