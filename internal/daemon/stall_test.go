@@ -34,37 +34,41 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+const second = time.Second
+
+// stalls are answers that stop, and what is made of them.
+var stalls = []struct {
+	name   string
+	round  int
+	first  string // "" for no sign
+	signs  bool   // a sign of life after the first words
+	stops  []time.Duration
+	log    []string // at what second what happened
+	done   csm.Code
+	end    protocol.AnswerEnd
+	answer string
+}{
+	{"a short pause", 0, "One. ", false, []time.Duration{14 * second}, []string{"7.5 alive"}, "", protocol.EndWhole, "One. more. "},
+	{"no pause", 0, "One. ", false, []time.Duration{7 * second, 7 * second}, nil, "", protocol.EndWhole, "One. more. more. "},
+	{"the rest after 17 s", 0, "One. ", false, []time.Duration{17 * second}, []string{"7.5 alive", "15 alive", "15 tells", "17 resumed"}, "", protocol.EndWhole, "One. more. "},
+	{"the rest after 59 s, twice", 0, "One. ", false, []time.Duration{59 * second, 16 * second}, []string{
+		"7.5 alive", "15 alive", "15 tells", "22.5 alive", "30 alive", "37.5 alive", "45 alive", "52.5 alive", "59 resumed",
+		"66.5 alive", "74 alive", "74 tells", "75 resumed",
+	}, "", protocol.EndWhole, "One. more. more. "},
+	{"no rest", 0, "One. ", false, []time.Duration{time.Hour}, []string{
+		"7.5 alive", "15 alive", "15 tells", "22.5 alive", "30 alive", "37.5 alive", "45 alive", "52.5 alive", "60 resumed",
+	}, csm.CodeCopilotStalled, protocol.EndStall, "One. "},
+	{"no sign at all", 0, "", false, []time.Duration{time.Hour}, nil, "", protocol.EndWhole, "more. "}, // the core's deadline ends it
+	{"a later round", 1, "", false, []time.Duration{17 * second}, []string{"7.5 alive", "15 alive", "15 tells", "17 resumed"}, "", protocol.EndWhole, "more. "},
+	{"no later round", 1, "", false, []time.Duration{time.Hour}, []string{
+		"7.5 alive", "15 alive", "15 tells", "22.5 alive", "30 alive", "37.5 alive", "45 alive", "52.5 alive", "60 resumed",
+	}, csm.CodeCopilotStalled, "", ""},
+}
+
 // An answer that has stopped is awaited for four times the stall time. Signs of life keep
 // the core from cancelling it, and the user is told once for each stop.
 func TestAnswerThatHasStoppedIsAwaited(t *testing.T) {
-	const second = time.Second
-	for _, tt := range []struct {
-		name   string
-		round  int
-		first  string // "" for no sign
-		signs  bool   // a sign of life after the first words
-		stops  []time.Duration
-		log    []string // at what second what happened
-		done   csm.Code
-		end    protocol.AnswerEnd
-		answer string
-	}{
-		{"a short pause", 0, "One. ", false, []time.Duration{14 * second}, []string{"7.5 alive"}, "", protocol.EndWhole, "One. more. "},
-		{"no pause", 0, "One. ", false, []time.Duration{7 * second, 7 * second}, nil, "", protocol.EndWhole, "One. more. more. "},
-		{"the rest after 17 s", 0, "One. ", false, []time.Duration{17 * second}, []string{"7.5 alive", "15 alive", "15 tells", "17 resumed"}, "", protocol.EndWhole, "One. more. "},
-		{"the rest after 59 s, twice", 0, "One. ", false, []time.Duration{59 * second, 16 * second}, []string{
-			"7.5 alive", "15 alive", "15 tells", "22.5 alive", "30 alive", "37.5 alive", "45 alive", "52.5 alive", "59 resumed",
-			"66.5 alive", "74 alive", "74 tells", "75 resumed",
-		}, "", protocol.EndWhole, "One. more. more. "},
-		{"no rest", 0, "One. ", false, []time.Duration{time.Hour}, []string{
-			"7.5 alive", "15 alive", "15 tells", "22.5 alive", "30 alive", "37.5 alive", "45 alive", "52.5 alive", "60 resumed",
-		}, csm.CodeCopilotStalled, protocol.EndStall, "One. "},
-		{"no sign at all", 0, "", false, []time.Duration{time.Hour}, nil, "", protocol.EndWhole, "more. "}, // the core's deadline ends it
-		{"a later round", 1, "", false, []time.Duration{17 * second}, []string{"7.5 alive", "15 alive", "15 tells", "17 resumed"}, "", protocol.EndWhole, "more. "},
-		{"no later round", 1, "", false, []time.Duration{time.Hour}, []string{
-			"7.5 alive", "15 alive", "15 tells", "22.5 alive", "30 alive", "37.5 alive", "45 alive", "52.5 alive", "60 resumed",
-		}, csm.CodeCopilotStalled, "", ""},
-	} {
+	for _, tt := range stalls {
 		synctest.Test(t, func(t *testing.T) {
 			clock := dispatch.NewClock(1)
 			var mu sync.Mutex // guards log and told

@@ -233,7 +233,7 @@ inline to_question() {
   :: trig == F_PAUSE && asking_ -> hold_question()
   :: trig == F_NO -> flush(); reject()
   :: trig == F_STOP -> if :: ph != SPEAKING || PROF != NEVER -> cancel() :: else fi; on = 1
-  :: trig == F_DRAFT -> draft()
+  :: trig == F_DRAFT -> draft(); xlost = 1
   :: trig == F_SEND && drafts > 0 -> replace_by_drafts()
   :: else -> on = 1
   fi
