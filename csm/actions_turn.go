@@ -72,14 +72,15 @@ func (r *run) listen() {
 		return
 	}
 	if !quiet || len(r.st.Drafts) > 0 && len(r.st.Queue) == 0 {
-		r.openUserTurn()
+		r.openTurn()
 	}
+	r.gatherDrafts()
 }
 
-// openUserTurn opens the user's turn, with the drafts unless something is queued before them.
-func (r *run) openUserTurn() {
-	r.openTurn()
-	if len(r.st.Queue) > 0 {
+// gatherDrafts adds the drafts to the current turn, if that has no words and nothing is queued
+// before them.
+func (r *run) gatherDrafts() {
+	if cur := r.st.Current; cur.ID == 0 || cur.Utterance != 0 || len(r.st.Queue) > 0 {
 		return
 	}
 	for _, u := range r.st.Drafts {
@@ -117,7 +118,7 @@ func (r *run) onset() {
 	}
 	r.stopSpeech()
 	if r.st.Current.ID == 0 {
-		r.openUserTurn()
+		r.openTurn()
 	}
 }
 
@@ -133,6 +134,7 @@ func (r *run) gatherFinal() {
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
+	r.gatherDrafts()
 	r.gather(r.env.Event.(Final).Utterance)
 }
 
@@ -198,6 +200,7 @@ func (r *run) takeUtterance(u uint64) {
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
+	r.gatherDrafts()
 	r.accept(u)
 }
 
@@ -258,8 +261,9 @@ func (r *run) commit() {
 	r.commitUtterances()
 	r.stopSpeech()
 	if r.st.Current.ID == 0 {
-		r.openUserTurn()
+		r.openTurn()
 	}
+	r.gatherDrafts()
 	r.st.Conv = Analysing{Awaiting: true}
 }
 
@@ -305,12 +309,15 @@ func (r *run) endUtterance() {
 	r.voice(turn.End, sp.Open)
 }
 
-// dismiss ends a turn whose utterance had no words, unless the user is speaking again or
-// an explanation is pending.
+// dismiss ends a turn whose utterance had no words, unless the user is speaking again, an
+// explanation is pending, or drafts wait for a commit.
 func (r *run) dismiss() {
 	_, quiet := r.st.Turn.(turn.Idle)
 	_, open := speech.LineOf(r.st.Speech)
-	if quiet && !open && r.st.Current.Utterance == 0 {
+	if !quiet || open || r.st.Current.Utterance != 0 {
+		return
+	}
+	if r.gatherDrafts(); r.st.Current.Utterance == 0 {
 		r.finish(TurnDropped)
 	}
 }
