@@ -85,9 +85,6 @@ func (g *Grammar) assent(text string, words []string, about Action) Reply {
 	return r
 }
 
-// Unfinished reports whether an utterance breaks off in a sentence: "yes, but".
-func Unfinished(text string) bool { return endsOpen(replyWords(text)) }
-
 // endsOpen reports whether words end with one that joins the next clause, sounds of thinking
 // aside.
 func endsOpen(words []string) bool {
