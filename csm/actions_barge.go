@@ -9,7 +9,7 @@ import (
 
 // Barge-in has two phases. An onset over the assistant pauses it (Interrupted, with
 // Doubt). If the speech ends before it is confirmed, the pause is reverted. Otherwise the
-// user has the floor (Listening) and the rest of the answer is held, including what still
+// user has the floor (Listening) and the rest of the answer is paused, including what still
 // arrives, until the words are known: it resumes after a cough or an "mm-hm" and is
 // dropped for a message.
 
@@ -30,23 +30,15 @@ func (r *run) yieldFloor() {
 	}
 }
 
-// commitInterruption ends the turn of an answer that the user spoke over. The cursor at
-// the pause says how much of it was heard.
-func (r *run) commitInterruption() {
-	r.cut()
-	r.cutOff()
-	r.st.Current = Turn{}
-}
-
 // stopOver handles the user's command to stop, spoken over an answer.
 func (r *run) stopOver() {
 	r.clearQueue()
-	r.commitInterruption()
+	r.end(TurnCutOff)
 }
 
 // takeOver handles a message that the user spoke over an answer.
 func (r *run) takeOver() {
-	r.commitInterruption()
+	r.end(TurnCutOff)
 	r.enqueueFinal()
 }
 

@@ -80,7 +80,7 @@ func (r *run) withoutWords() {
 	case doubtful.Holds(r):
 		r.interrupt()
 	case r.st.cutIn():
-		r.commitInterruption()
+		r.end(TurnCutOff)
 	default:
 		r.dismiss()
 	}

@@ -98,13 +98,7 @@ func (r *run) awaitSuccessor() {
 // answered.
 func (r *run) abandon(end TurnEnd) {
 	r.clearQueue()
-	r.cancel()
-	r.flush()
-	// The end of an interrupted turn was already published.
-	if in, cut := r.prior.(Interrupted); cut && !in.Doubt {
-		r.st.Current = Turn{}
-	}
-	r.finish(end)
+	r.end(end)
 	r.st.Turn = turn.Idle{}
 	if c, ok := r.st.History.(history.Compacting); ok {
 		r.emit(CancelSummary{Job: c.Job})

@@ -96,16 +96,15 @@ func (s *State) Silence() (why Silence) {
 	return why
 }
 
-// cutIn says whether the rest of an answer is held while the user speaks over it.
+// cutIn says whether the rest of an answer is paused while the user speaks over it.
 func (s *State) cutIn() bool {
 	_, paused := s.Speech.(speech.Paused)
 	in, _ := s.Conv.(Interrupted)
 	return paused && s.Conv.Phase() != PhaseSpeaking && !in.Doubt
 }
 
-// gate is the only place that pauses and resumes the voice. It compares what was audible
-// before the step with what may be audible after it. A pause by the user ends with the
-// paused speech.
+// gate resumes the voice, and tells the player what changed: it compares what was audible before
+// the step with what may be audible after it. A pause by the user ends with the paused speech.
 func (r *run) gate(before *State) {
 	st := &r.st
 	if !st.HasPlayback() {
@@ -158,29 +157,25 @@ func (r *run) flush() {
 	r.emit(Flush{Gen: r.st.Speech.Generation()})
 }
 
-// interrupt silences the assistant immediately (REQ-007). The turn is over, but its
-// context is kept until it is known how much was heard.
+// interrupt silences the assistant immediately (REQ-007) and ends the turn. Player and service
+// then say how much was heard.
 func (r *run) interrupt() {
 	line, _ := speech.LineOf(r.st.Speech)
 	r.st.Conv = Interrupted{Line: line, Request: r.st.Current.Request}
 	r.flush()
-	r.cutOff()
+	r.end(TurnCutOff)
 }
 
-// cutOff ends the turn of an interrupted answer.
-func (r *run) cutOff() {
-	r.cancel()
-	r.st.Asked = false
-	r.st.Current.Interruptions++
-	t := r.st.Current
-	r.mayRetry(copilot.StageNone)
-	r.emit(PublishTurn{Turn: t, End: TurnCutOff, Duration: r.env.At - t.Opened})
+// Cleared says whether the assistant was interrupted for good: its turn has ended, and only its
+// context is left.
+func (s *State) Cleared() bool {
+	in, ok := s.Conv.(Interrupted)
+	return ok && !in.Doubt
 }
 
-// cleared ends an interruption: how much was heard is known, or taken from the last
+// cleared forgets an interrupted turn: how much was heard is known, or taken from the last
 // cursor.
-func (r *run) cleared() {
-	in := r.prior.(Interrupted)
+func (r *run) cleared(in Interrupted) {
 	if e, ok := r.env.Event.(SpeechFlushed); ok {
 		r.heardUpTo(in.Line, Cursor{Seq: e.Seq, Played: e.Played, Of: e.Of})
 	} else {
@@ -241,8 +236,7 @@ func (r *run) heardThrough(segs []speech.Segment, seq uint32) {
 func (r *run) explain(code Code) {
 	r.failed(code)
 	if _, quiet := r.st.Turn.(turn.Idle); !quiet {
-		r.flush()
-		r.finish(TurnFailed)
+		r.end(TurnFailed)
 		return
 	}
 	r.say(speech.Segment{Notice: string(code)})
@@ -271,7 +265,6 @@ func (r *run) speechBroke() {
 		code = e.Code
 	}
 	r.cancel()
-	r.flush()
 	r.failed(code)
-	r.finish(TurnFailed)
+	r.end(TurnFailed)
 }

@@ -18,24 +18,40 @@ func (r *run) openTurn() {
 	r.emit(PublishTurn{Turn: r.st.Current})
 }
 
-// finish ends the current turn, if there is one.
-func (r *run) finish(end TurnEnd) {
+// end ends the current turn, if there is one, and with it what is left of its speech and its
+// request. Nothing else ends a turn. One whose failure is being explained has failed, unless the
+// user cuts it off. The context of a turn that is cut off stays while Interrupted, until it is
+// known how much was heard.
+func (r *run) end(how TurnEnd) {
+	r.cut()
+	r.cancel()
 	t := r.st.Current
 	if t.ID == 0 {
 		return
 	}
-	if end == TurnFailed {
+	if how != TurnCutOff && t.Failed != "" {
+		how = TurnFailed
+	}
+	switch how {
+	case Answered:
+		if t.Request != 0 { // a text read aloud answers nothing
+			r.st.Retry = copilot.Failure{}
+		}
+	case TurnFailed:
 		r.mayRetry(copilot.StageOf(r.was))
+	case TurnCutOff:
+		t.Interruptions++
+		r.mayRetry(copilot.StageNone)
+	case TurnDropped:
 	}
-	if end == Answered && t.Request != 0 { // a text read aloud answers nothing
-		r.st.Retry = copilot.Failure{}
-	}
-	if end != Answered {
+	if how != Answered {
 		r.st.Asked = false
 	}
 	r.endTurn(session.TurnComplete)
-	r.emit(PublishTurn{Turn: t, End: end, Duration: r.env.At - t.Opened})
-	r.st.Current = Turn{}
+	r.emit(PublishTurn{Turn: t, End: how, Duration: r.env.At - t.Opened})
+	if r.st.Current = t; !r.st.Cleared() {
+		r.st.Current = Turn{}
+	}
 }
 
 // mayRetry records what the user may retry, unless that was recorded when the turn
@@ -55,14 +71,8 @@ func (r *run) mayRetry(stage copilot.Stage) {
 	}
 }
 
-// finishTurn ends the current turn once all its speech was heard.
-func (r *run) finishTurn() {
-	if r.st.Current.Failed != "" {
-		r.finish(TurnFailed)
-		return
-	}
-	r.finish(Answered)
-}
+// answered ends the current turn once all its speech was heard.
+func (r *run) answered() { r.end(Answered) }
 
 // listen runs on every entry into Listening: a user who has the floor, or has unsent
 // words in manual mode, gets a turn. settle takes the queue.
@@ -110,7 +120,7 @@ func (s *State) idleWithQueue() bool {
 }
 
 // onset opens a turn in Listening. An explanation or a text that was about to be read is
-// dropped, since the user has the floor. The rest of an answer is held until the words
+// dropped, since the user has the floor. The rest of an answer is paused until the words
 // over it are known.
 func (r *run) onset() {
 	if r.st.cutIn() {
@@ -144,17 +154,10 @@ func (r *run) takeGathered() { r.submit(copilot.StageNone) }
 // stopSpeech drops all pending speech in Listening, including the rest of an answer that
 // the user spoke over.
 func (r *run) stopSpeech() {
-	if r.st.cutIn() {
-		r.commitInterruption()
-		return
-	}
-	if _, open := speech.LineOf(r.st.Speech); open {
-		r.flush()
-		if r.st.Current.Failed != "" {
-			r.finish(TurnFailed)
-		} else {
-			r.finish(TurnDropped)
-		}
+	if _, open := speech.LineOf(r.st.Speech); r.st.cutIn() {
+		r.end(TurnCutOff)
+	} else if open {
+		r.end(TurnDropped)
 	}
 }
 
@@ -186,8 +189,7 @@ func (r *run) takeRetry() {
 
 // retryAfter ends the explanation of a failure and retries from Listening.
 func (r *run) retryAfter() {
-	r.flush()
-	r.finish(TurnFailed)
+	r.end(TurnFailed)
 	r.emit(Post{Event: KindUserRetry})
 }
 
@@ -318,7 +320,7 @@ func (r *run) dismiss() {
 		return
 	}
 	if r.gatherDrafts(); r.st.Current.Utterance == 0 {
-		r.finish(TurnDropped)
+		r.end(TurnDropped)
 	}
 }
 
@@ -359,9 +361,7 @@ func (r *run) giveUp() {
 // drop ends the current turn and clears the queue on the user's command.
 func (r *run) drop() {
 	r.clearQueue()
-	r.cancel()
-	r.flush()
-	r.finish(TurnDropped)
+	r.end(TurnDropped)
 }
 
 // stopByWord handles the user's command to stop in Listening: pending speech is dropped,
@@ -370,7 +370,7 @@ func (r *run) stopByWord() {
 	r.clearQueue()
 	r.stopSpeech()
 	if r.st.Current.Utterance != 0 {
-		r.finish(TurnDropped)
+		r.end(TurnDropped)
 		r.listen()
 	}
 }

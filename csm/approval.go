@@ -24,7 +24,7 @@ import (
 type Approval struct {
 	State ApprovalState
 	Times int // how often the question was started
-	// Heard says that the question was heard, to its end or until the user held it, so that a
+	// Heard says that the question was heard, to its end or until the user paused it, so that a
 	// later onset may be its answer.
 	Heard bool
 }
@@ -79,7 +79,7 @@ func approvalRows() []Row {
 		row(p, FinalUnclear, again, ApprovalAsking, CauseToolApproval, (*run).question),
 		row(ApprovalDeciding, FinalUnclear, Guard{}, ApprovalListening, CauseToolApproval, nil),
 		keep(p, FinalUnclear, Guard{}, nil),
-		row(p, VoicePause, asking, ApprovalListening, CauseToolApproval, (*run).holdQuestion),
+		row(p, VoicePause, asking, ApprovalListening, CauseToolApproval, (*run).pauseQuestion),
 		row(ApprovalListening, VoiceContinue, again, ApprovalAsking, CauseToolApproval, (*run).question),
 		row(p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }),
 		row(p, KindRecognitionLost, again, ApprovalAsking, CauseToolApproval, func(r *run) { r.wordsLost(); r.question() }),
@@ -182,9 +182,9 @@ func (r *run) closeQuestion() {
 	}
 }
 
-// holdQuestion leaves the question open: the user, who understood it well enough to hold it, has
+// pauseQuestion leaves the question open: the user, who understood it well enough to pause it, has
 // the full time to answer. What cannot be undone needs the whole question.
-func (r *run) holdQuestion() {
+func (r *run) pauseQuestion() {
 	if call, _ := r.asked(); speech.Begun(r.st.Speech) && !call.Destructive {
 		r.st.Approval.Heard = true
 	}
@@ -192,17 +192,10 @@ func (r *run) holdQuestion() {
 	r.refresh |= 1 << TimerApproval
 }
 
-// dropTurn rejects the call and ends the turn.
-func (r *run) dropTurn() {
-	r.cut()
-	r.cancel()
-	r.finish(TurnDropped)
-}
-
 // replace drops the turn for a new message. The conversation handles it in Listening, and
 // queues it until then (invariant 7).
 func (r *run) replace() {
-	r.dropTurn()
+	r.end(TurnDropped)
 	if r.st.Conv.Phase() == PhaseListening {
 		r.raise(r.trigger())
 		return
@@ -218,7 +211,7 @@ func (r *run) replace() {
 // replaceByDrafts does the same with drafts that the user commits now. Queued utterances
 // go first.
 func (r *run) replaceByDrafts() {
-	r.dropTurn()
+	r.end(TurnDropped)
 	if r.st.Conv.Phase() != PhaseListening || len(r.st.Queue) > 0 {
 		r.enqueueDrafts()
 		r.raise(ApprovalListens)

@@ -134,11 +134,11 @@ func (r *run) choose(c statechart.Cell) bool {
 	for _, i := range c.Rows {
 		rw := &table.Rows[i]
 		if rw.Guard.Holds != nil {
-			held := rw.Guard.Holds(r)
+			holds := rw.Guard.Holds(r)
 			if r.seen != nil {
-				r.seen.Guards = append(r.seen.Guards, GuardSeen{Row: i, Held: held})
+				r.seen.Guards = append(r.seen.Guards, GuardSeen{Row: i, Held: holds})
 			}
-			if !held {
+			if !holds {
 				continue
 			}
 		}
@@ -206,7 +206,8 @@ func (r *run) take(to Phase) {
 	}
 }
 
-// enter is the only place that assigns the conversation's phase.
+// enter changes the conversation's phase; the action adds the new phase's data. What is left of an
+// interrupted turn goes when Interrupted is left.
 func (r *run) enter(to Phase) {
 	r.phase = to
 	r.newsAt = len(r.fx)
@@ -215,6 +216,9 @@ func (r *run) enter(to Phase) {
 		r.cause = r.told
 	}
 	r.prior = r.st.Conv
+	if in, _ := r.prior.(Interrupted); r.st.Cleared() {
+		r.cleared(in)
+	}
 	r.st.Conv = plain[to]
 }
 

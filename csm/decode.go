@@ -83,7 +83,7 @@ var (
 	speeches = of("speech output", speech.State.String,
 		one[speech.State, speech.Closed],
 		one[speech.State, speech.Buffering],
-		one[speech.State, speech.Held],
+		one[speech.State, speech.Ready],
 		one[speech.State, speech.Playing],
 		one[speech.State, speech.Paused],
 		one[speech.State, speech.Draining],

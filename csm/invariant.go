@@ -49,12 +49,12 @@ func checkSpeech(s State) error {
 			return fmt.Errorf("invariant 4: barge-in is unconfirmed, but speech is %v", s.Speech)
 		}
 	}
-	_, held := s.Speech.(speech.Held)
+	_, ready := s.Speech.(speech.Ready)
 	_, quiet := s.Turn.(turn.Idle)
 	live, _ := copilot.LiveOf(s.Copilot)
 	switch {
-	case (held || s.cutIn()) && quiet && !s.held():
-		return fmt.Errorf("invariant 8: speech is held for a user who is silent")
+	case (ready || s.cutIn()) && quiet && !s.held():
+		return fmt.Errorf("invariant 8: speech waits for a user who is silent")
 	case s.Conv.Phase() == PhaseGeneratingResponse && !open && (live.Request == 0 || live.Cancelled):
 		return fmt.Errorf("invariant 8: waiting for an answer that will not arrive")
 	}
@@ -360,7 +360,7 @@ func checkCopilot(s State) error {
 	return nil
 }
 
-// mayGoOn says whether an answer is paused or held that may still resume.
+// mayGoOn says whether an answer is paused that may still resume.
 func mayGoOn(s State) bool {
 	in, _ := s.Conv.(Interrupted)
 	return in.Doubt || s.cutIn()

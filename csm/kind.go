@@ -80,7 +80,7 @@ const (
 	KindSettled = NumKinds + iota
 	// A finished transcript, by meaning.
 	FinalContent // a message for the assistant
-	FinalDraft   // likewise, but held until the user commits the turn
+	FinalDraft   // likewise, but kept until the user commits the turn
 	FinalSend    // the send phrase alone
 	FinalStop    // the user told the assistant to stop
 	FinalYes     // an answer, while a question about a tool is open

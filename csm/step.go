@@ -477,8 +477,8 @@ func (r *run) routeSpeech(e Event) bool {
 		r.heardThrough(line.Segments[line.Played:], e.Seq)
 		r.refresh |= 1 << TimerSpeech
 	case SpeechFlushed:
-		in, ok := st.Conv.(Interrupted)
-		return ok && !in.Doubt && in.Line.Gen == e.Gen
+		in, _ := st.Conv.(Interrupted)
+		return st.Cleared() && in.Line.Gen == e.Gen
 	case SpeechFailed:
 		_, open := segmentOf(st.Speech, e.Seq)
 		return open && e.Gen == st.Speech.Generation()

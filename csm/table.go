@@ -69,7 +69,7 @@ func preparingRows() []Row {
 	}
 }
 
-// listeningRows also apply while the rest of an answer is held because the user spoke
+// listeningRows also apply while the rest of an answer is paused because the user spoke
 // over it: a new message drops it (stopSpeech), anything else resumes it.
 func listeningRows() []Row {
 	const p = PhaseListening
@@ -104,7 +104,7 @@ func listeningRows() []Row {
 		row(p, KindQueueNext, queued, PhaseAnalysing, CauseQueueNext, (*run).takeQueued),
 		keep(p, KindUserInterrupt, Guard{}, (*run).stopByWord),
 		row(p, KindSettled, goesOn, PhaseSpeaking, CauseInterruptRetract, nil),
-		keep(p, KindSettled, said, func(r *run) { r.finishTurn(); r.listen() }),
+		keep(p, KindSettled, said, func(r *run) { r.answered(); r.listen() }),
 		row(p, KindSettled, cutLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil),
 	}
 }
@@ -150,7 +150,7 @@ func generatingRows() []Row {
 		row(p, ToolBroke, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }),
 		row(p, Passed(TimerTool), Guard{}, PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }),
 		row(p, KindSettled, gaveUp, PhaseListening, CauseCopilotFailed, nil),
-		row(p, KindSettled, over, PhaseListening, CauseTTSComplete, (*run).finishTurn),
+		row(p, KindSettled, over, PhaseListening, CauseTTSComplete, (*run).answered),
 	}
 }
 
@@ -207,8 +207,8 @@ func speakingRows() []Row {
 func interruptedRows() []Row {
 	const p = PhaseInterrupted
 	return []Row{
-		row(p, KindSpeechFlushed, Guard{}, PhaseListening, CauseInterruptCleared, (*run).cleared),
-		row(p, Passed(TimerInterrupt), Guard{}, PhaseListening, CauseInterruptCleared, (*run).cleared),
+		row(p, KindSpeechFlushed, Guard{}, PhaseListening, CauseInterruptCleared, nil),
+		row(p, Passed(TimerInterrupt), Guard{}, PhaseListening, CauseInterruptCleared, nil),
 		row(p, VoiceRetracted, Guard{}, PhaseSpeaking, CauseInterruptRetract, nil),
 		row(p, KindSpeechStopped, doubtful, PhaseListening, CauseInterruptCleared, (*run).yieldFloor),
 		row(p, PartialCounts, doubtful, PhaseListening, CauseInterruptCleared, (*run).yieldFloor),
@@ -218,7 +218,7 @@ func interruptedRows() []Row {
 		keep(p, KindUserInterrupt, doubtful, func(r *run) { r.clearQueue(); r.interrupt() }),
 		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
 		row(p, KindSettled, doubtful.And(userSilent), PhaseSpeaking, CauseInterruptRetract, nil),
-		row(p, KindSettled, doubtful.Not().And(heldStill), PhaseListening, CauseInterruptCleared, (*run).cleared),
+		row(p, KindSettled, doubtful.Not().And(heldStill), PhaseListening, CauseInterruptCleared, nil),
 	}
 }
 
@@ -263,7 +263,7 @@ func connectedRows() []Row {
 		keep(p, VoiceContinue, hasPlayback, func(r *run) { r.st.VoicePaused = false }),
 		keep(p, KindSpeechPlayed, Guard{}, nil),
 		row(p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil),
-		row(p, LineHeard, Guard{}, PhaseListening, CauseTTSComplete, (*run).finishTurn),
+		row(p, LineHeard, Guard{}, PhaseListening, CauseTTSComplete, (*run).answered),
 		row(p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke),
 		row(p, Passed(TimerSpeech), Guard{}, PhaseListening, CauseError, (*run).speechBroke),
 		row(p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).start),
@@ -392,7 +392,7 @@ var (
 	// Buffered audio may play as soon as the user is silent and the conversation is not
 	// held.
 	released = when("audio is ready and the user is silent", func(r *run) bool {
-		_, ready := r.st.Speech.(speech.Held)
+		_, ready := r.st.Speech.(speech.Ready)
 		_, quiet := r.st.Turn.(turn.Idle)
 		return ready && quiet && !r.st.held()
 	})
@@ -410,7 +410,7 @@ var (
 		}
 	})
 	// The answer was being spoken when the connection was lost.
-	cutLost = when("a held answer resumes", func(r *run) bool {
+	cutLost = when("a paused answer resumes", func(r *run) bool {
 		live, busy := copilot.LiveOf(r.st.Copilot)
 		return busy && !live.Cancelled && !r.approving() && !r.st.cutIn()
 	})

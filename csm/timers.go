@@ -59,8 +59,7 @@ func (s *State) needs(t Timer) bool {
 			return s.held() && !s.cutIn() // and is suspended
 		}
 	case TimerInterrupt:
-		in, cut := s.Conv.(Interrupted)
-		return cut && !in.Doubt
+		return s.Cleared()
 	case TimerConfirm:
 		in, _ := s.Conv.(Interrupted)
 		return in.Doubt

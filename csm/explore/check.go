@@ -207,7 +207,7 @@ func endedOnce(x *stepSeen) error {
 // explained says whether a step ends utterance u legitimately: its turn ends or was ended
 // by an interruption, the user drops the queue, or the conversation fails and says so.
 func explained(x *stepSeen, u uint64) bool {
-	if cutOff(&x.from.State) && (x.from.State.Current.Utterance == u || slices.Contains(x.from.State.Current.More, u)) {
+	if x.from.State.Cleared() && (x.from.State.Current.Utterance == u || slices.Contains(x.from.State.Current.More, u)) {
 		return true
 	}
 	for _, f := range x.fx {
@@ -237,16 +237,9 @@ func explained(x *stepSeen, u uint64) bool {
 	}
 }
 
-// cutOff says whether the current turn was interrupted for good and only waits to know
-// how much was heard.
-func cutOff(s *csm.State) bool {
-	in, cut := s.Conv.(csm.Interrupted)
-	return cut && !in.Doubt
-}
-
 func turnsInOrder(x *stepSeen) error {
 	from, to := &x.from.State, &x.to.State
-	over := from.Current.ID == 0 || cutOff(from) // the end of the last turn was published
+	over := from.Current.ID == 0 || from.Cleared() // the end of the last turn was published
 	listening := from.Conv.Phase() == csm.PhaseListening || to.Conv.Phase() == csm.PhaseListening
 	for _, f := range x.fx {
 		switch f := f.(type) {
@@ -268,7 +261,7 @@ func turnsInOrder(x *stepSeen) error {
 		default:
 		}
 	}
-	if ended := to.Current.ID == 0 || cutOff(to); ended != over {
+	if ended := to.Current.ID == 0 || to.Cleared(); ended != over {
 		return fmt.Errorf("invariant 6: turn %d is current, but its end was published: %v", to.Current.ID, over)
 	}
 	return nil

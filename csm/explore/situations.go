@@ -37,13 +37,13 @@ var Situations = []Situation{
 	{"a voice over speech that the user paused", csm.KindSpeechStarted, both(in(csm.PhaseSpeaking), speech("paused"))},
 	{"a second onset during the flush for the first", csm.KindSpeechStarted, both(in(csm.PhaseInterrupted), not(inDoubt))},
 	{"barge-in is reverted", csm.KindSpeechStopped, both(inDoubt, to(csm.PhaseSpeaking))},
-	{"barge-in is reverted after the user had the floor", csm.KindSpeechStopped, both(restHeld, to(csm.PhaseSpeaking))},
+	{"barge-in is reverted after the user had the floor", csm.KindSpeechStopped, both(restPaused, to(csm.PhaseSpeaking))},
 	{"the line drains during an unconfirmed barge-in", csm.KindSpeechDrained, both(inDoubt, to(csm.PhaseListening))},
 	{"the line underruns during an unconfirmed barge-in", csm.KindSpeechDrained, both(inDoubt, to(csm.PhaseGeneratingResponse))},
-	{"the answer ends while its rest is held", csm.KindCopilotDone, restHeld},
-	{"the answer fails while its rest is held", csm.KindCopilotDone, both(restHeld, tells)},
-	{"a stop command over a held answer", csm.KindFinal, both(restHeld, word(csm.Stop))},
-	{"typed text over a held answer", csm.KindUserText, both(restHeld, to(csm.PhaseAnalysing))},
+	{"the answer ends while its rest is paused", csm.KindCopilotDone, restPaused},
+	{"the answer fails while its rest is paused", csm.KindCopilotDone, both(restPaused, tells)},
+	{"a stop command over a paused answer", csm.KindFinal, both(restPaused, word(csm.Stop))},
+	{"typed text over a paused answer", csm.KindUserText, both(restPaused, to(csm.PhaseAnalysing))},
 	// The user pauses the voice.
 	{"a pause of the voice outlasts an underrun", csm.KindSpeechDrained, both(voicePaused, to(csm.PhaseGeneratingResponse))},
 	{"the voice is paused before anything is heard", csm.KindUserPlayback, both(not(in(csm.PhaseSpeaking)), func(m *Moment) bool { return !voicePaused(m) && m.After.VoicePaused })},
@@ -82,7 +82,7 @@ var Situations = []Situation{
 	{"a successor is ready while the assistant speaks", csm.KindConnReady, both(in(csm.PhaseSpeaking), not(held))},
 	{"a successor is late", csm.KindTimerFired, fired(csm.TimerRenewal)},
 	{"a connection is lost while its successor is dialled", csm.KindConnLost, both(held, not(asksFor("OpenConnection")))},
-	{"a connection is lost while the rest of an answer is held", csm.KindConnLost, restHeld},
+	{"a connection is lost while the rest of an answer is paused", csm.KindConnLost, restPaused},
 	{"a connection is lost while both are speaking", csm.KindConnLost, both(inDoubt, voiceBefore)},
 	{"an answer is synthesised again over a new connection", csm.KindConnReady, both(asksFor("Flush"), asksFor("Speak"))},
 	// Failures and retries.
@@ -123,10 +123,10 @@ func voiceBefore(m *Moment) bool { return m.Before.Turn.String() == "userSpeakin
 func inDoubt(m *Moment) bool     { i, _ := m.Before.Conv.(csm.Interrupted); return i.Doubt }
 func triedAgain(m *Moment) bool  { a, _ := m.Before.Conv.(csm.Analysing); return a.Stage != 0 }
 
-// restHeld says that the user has the floor over a held answer.
-func restHeld(m *Moment) bool {
+// restPaused says that the user has the floor over a paused answer.
+func restPaused(m *Moment) bool {
 	speech := m.Before.Speech.String()
-	return m.Before.Conv.Phase() == csm.PhaseListening && (speech == "held" || speech == "paused") && m.Before.Current.Role == csm.Assistant
+	return m.Before.Conv.Phase() == csm.PhaseListening && (speech == "ready" || speech == "paused") && m.Before.Current.Role == csm.Assistant
 }
 
 // Conditions on the event, the state after it, and the effects.

@@ -9,10 +9,10 @@
 // generation are stale. A flush closes the line immediately in any state and increments
 // the generation.
 //
-//	Closed -> Buffering -> Held -> Playing -> Draining -> Closed
+//	Closed -> Buffering -> Ready -> Playing -> Draining -> Closed
 //	             ^                   \-> Paused -^ (and back)
 //
-// Buffering has no audio yet (or again, after an underrun); Held has audio and waits to
+// Buffering has no audio yet (or again, after an underrun); Ready has audio and waits to
 // be started; Draining plays the rest of an ended line; Paused stopped in the middle.
 package speech
 
@@ -40,7 +40,7 @@ type Line struct {
 	Ended    bool      `json:"ended"`
 }
 
-// State is a closed sum: Closed, Buffering, Held, Playing, Paused or Draining.
+// State is a closed sum: Closed, Buffering, Ready, Playing, Paused or Draining.
 //
 //sumtype:decl
 type State interface {
@@ -54,7 +54,7 @@ type State interface {
 type (
 	Closed    struct{ Gen uint32 }
 	Buffering struct{ Line }
-	Held      struct{ Line }
+	Ready     struct{ Line }
 	Playing   struct{ Line }
 	// Paused HasWords if the user said words over it that count, however short.
 	Paused struct {
@@ -70,7 +70,7 @@ type name uint8
 const (
 	closed name = iota
 	buffering
-	held
+	ready
 	playing
 	paused
 	draining
@@ -80,12 +80,12 @@ const (
 	all
 )
 
-var names = [...]string{"closed", "buffering", "held", "playing", "paused", "draining", "sounding", "begun", "open", "all"}
+var names = [...]string{"closed", "buffering", "ready", "playing", "paused", "draining", "sounding", "begun", "open", "all"}
 
 func (n name) String() string { return names[n] }
 
 var parents = map[name]name{
-	playing: sounding, draining: sounding, sounding: begun, paused: begun, begun: open, buffering: open, held: open, open: all, closed: all,
+	playing: sounding, draining: sounding, sounding: begun, paused: begun, begun: open, buffering: open, ready: open, open: all, closed: all,
 }
 
 // state is the only function that builds a state from its name and data.
@@ -93,8 +93,8 @@ func state(n name, d Paused) State {
 	switch n {
 	case buffering:
 		return Buffering{d.Line}
-	case held:
-		return Held{d.Line}
+	case ready:
+		return Ready{d.Line}
 	case playing:
 		return Playing{d.Line}
 	case paused:
@@ -108,14 +108,14 @@ func state(n name, d Paused) State {
 
 func (s Closed) parts() (name, Paused)    { return closed, Paused{Line: Line{Gen: s.Gen}} }
 func (s Buffering) parts() (name, Paused) { return buffering, Paused{Line: s.Line} }
-func (s Held) parts() (name, Paused)      { return held, Paused{Line: s.Line} }
+func (s Ready) parts() (name, Paused)     { return ready, Paused{Line: s.Line} }
 func (s Playing) parts() (name, Paused)   { return playing, Paused{Line: s.Line} }
 func (s Paused) parts() (name, Paused)    { return paused, s }
 func (s Draining) parts() (name, Paused)  { return draining, Paused{Line: s.Line} }
 
 func (Closed) String() string    { return closed.String() }
 func (Buffering) String() string { return buffering.String() }
-func (Held) String() string      { return held.String() }
+func (Ready) String() string     { return ready.String() }
 func (Playing) String() string   { return playing.String() }
 func (Paused) String() string    { return paused.String() }
 func (Draining) String() string  { return draining.String() }
@@ -162,7 +162,7 @@ const (
 	Ignored
 	Queued   // the segment must be synthesised
 	Started  // playback must start
-	Waits    // audio is ready and held
+	Waits    // audio is ready, and waits to be started
 	Advanced // a segment was played
 	Underran // everything so far was played, and more will come
 	Done     // the line was played completely
@@ -188,13 +188,13 @@ func End(s State) (State, Outcome) { return next(s, end, change{}) }
 // AskedFor says that the synthesis of the whole line was requested.
 func AskedFor(s State) State { return only(next(s, asked, change{})) }
 
-// Buffered says that audio of segment seq is ready; it is held until released. Audio of a
+// Buffered says that audio of segment seq is ready; it waits until it is started. Audio of a
 // segment that was already heard is stale.
 func Buffered(s State, gen, seq uint32) (State, Outcome) {
 	return next(s, buffered, change{gen: gen, seq: seq})
 }
 
-// Start starts playing a held line.
+// Start starts playing a ready line.
 func Start(s State) (State, Outcome) { return next(s, start, change{}) }
 
 // NoteWords records that the user said words over a paused line that count.

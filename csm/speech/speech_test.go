@@ -17,8 +17,8 @@ func states() map[string]State {
 		"buffering":        Buffering{line(0, false)},
 		"dry":              Buffering{line(3, false)},
 		"buffering, ended": Buffering{line(1, true)},
-		"held":             Held{line(0, false)},
-		"held, ended":      Held{line(0, true)},
+		"ready":            Ready{line(0, false)},
+		"ready, ended":     Ready{line(0, true)},
 		"playing":          Playing{line(1, false)},
 		"playing, heard":   Playing{line(3, false)},
 		"paused":           Paused{Line: line(1, false)},
@@ -67,13 +67,13 @@ func TestEnqueue(t *testing.T) {
 		"closed":         {Buffering{Line{Gen: 7, Segments: []Segment{next}}}, Queued},
 		"buffering":      {Buffering{with(line(0, false))}, Queued},
 		"dry":            {Buffering{with(line(3, false))}, Queued},
-		"held":           {Held{with(line(0, false))}, Queued},
+		"ready":          {Ready{with(line(0, false))}, Queued},
 		"playing":        {Playing{with(line(1, false))}, Queued},
 		"playing, heard": {Playing{with(line(3, false))}, Queued},
 		"paused":         {Paused{Line: with(line(1, false))}, Queued},
 		// An ended line continues.
 		"buffering, ended": {Buffering{with(line(1, false))}, Queued},
-		"held, ended":      {Held{with(line(0, false))}, Queued},
+		"ready, ended":     {Ready{with(line(0, false))}, Queued},
 		"paused, ended":    {Paused{Line: with(line(1, false))}, Queued},
 		"draining":         {Playing{with(line(1, false))}, Queued},
 		"draining, heard":  {Playing{with(line(3, false))}, Queued},
@@ -84,7 +84,7 @@ func TestEnd(t *testing.T) {
 	check(t, "the end", End, Ignored, map[string]cell{
 		"buffering":      {Buffering{line(0, true)}, Advanced},
 		"dry":            {Closed{7}, Done},
-		"held":           {Held{line(0, true)}, Advanced},
+		"ready":          {Ready{line(0, true)}, Advanced},
 		"playing":        {Draining{line(1, true)}, Advanced},
 		"playing, heard": {Draining{line(3, true)}, Advanced},
 		"paused":         {Paused{Line: line(1, true)}, Advanced},
@@ -93,11 +93,11 @@ func TestEnd(t *testing.T) {
 
 func TestBuffered(t *testing.T) {
 	check(t, "audio", func(s State) (State, Outcome) { return Buffered(s, 7, 3) }, Ignored, map[string]cell{
-		"buffering":        {Held{line(0, false)}, Waits},
-		"buffering, ended": {Held{line(1, true)}, Waits},
+		"buffering":        {Ready{line(0, false)}, Waits},
+		"buffering, ended": {Ready{line(1, true)}, Waits},
 	})
 	check(t, "audio of a segment that was heard", func(s State) (State, Outcome) { return Buffered(s, 7, 1) }, Ignored, map[string]cell{
-		"buffering":        {Held{line(0, false)}, Waits}, // not stale: nothing of this line was heard
+		"buffering":        {Ready{line(0, false)}, Waits}, // not stale: nothing of this line was heard
 		"buffering, ended": {Buffering{line(1, true)}, Stale},
 	})
 	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6, 3) }, Stale, nil)
@@ -105,7 +105,7 @@ func TestBuffered(t *testing.T) {
 
 func TestStart(t *testing.T) {
 	check(t, "start", Start, Ignored, map[string]cell{
-		"held": {Playing{line(0, false)}, Started}, "held, ended": {Draining{line(0, true)}, Started},
+		"ready": {Playing{line(0, false)}, Started}, "ready, ended": {Draining{line(0, true)}, Started},
 	})
 }
 
@@ -159,7 +159,7 @@ func TestRestartKeepsTheUnheardRest(t *testing.T) {
 	}
 	check(t, "restart", func(s State) (State, Outcome) { return Restart(s), Ignored }, Ignored, map[string]cell{
 		"buffering": {rest(0, false), Ignored}, "dry": {rest(3, false), Ignored}, "buffering, ended": {rest(1, true), Ignored},
-		"held": {rest(0, false), Ignored}, "held, ended": {rest(0, true), Ignored},
+		"ready": {rest(0, false), Ignored}, "ready, ended": {rest(0, true), Ignored},
 		"playing": {rest(1, false), Ignored}, "playing, heard": {rest(3, false), Ignored},
 		"paused": {rest(1, false), Ignored}, "paused, ended": {rest(1, true), Ignored},
 		"draining": {rest(1, true), Ignored}, "draining, heard": {Closed{8}, Ignored},
@@ -207,7 +207,7 @@ func TestSounds(t *testing.T) {
 // Every input returns in the zero value of every state, and stale or ignored inputs
 // change nothing.
 func TestZeroValuesAreStates(t *testing.T) {
-	for _, s := range []State{Closed{}, Buffering{}, Held{}, Playing{}, Paused{}, Draining{}} {
+	for _, s := range []State{Closed{}, Buffering{}, Ready{}, Playing{}, Paused{}, Draining{}} {
 		for name, f := range map[string]func() (State, Outcome){
 			"enqueue": func() (State, Outcome) { return Enqueue(s, Segment{}) },
 			"end":     func() (State, Outcome) { return End(s) },
@@ -249,7 +249,7 @@ func TestEnqueueCopies(t *testing.T) {
 
 func TestWireNames(t *testing.T) {
 	for want, s := range map[string]State{
-		"closed": Closed{}, "buffering": Buffering{}, "held": Held{}, "playing": Playing{}, "paused": Paused{}, "draining": Draining{},
+		"closed": Closed{}, "buffering": Buffering{}, "ready": Ready{}, "playing": Playing{}, "paused": Paused{}, "draining": Draining{},
 	} {
 		if s.String() != want {
 			t.Errorf("name of %T is %q, want %q", s, s, want)

@@ -82,9 +82,9 @@ func Table() []Row {
 		row(playing, end, Guard{}, draining, Advanced, change.ended),
 		row(buffering, end, ended.Not().And(heard), closed, Done, nil),
 
-		row(buffering, buffered, live.And(awaited), held, Waits, nil),
-		row(held, start, ended.Not(), playing, Started, nil),
-		row(held, start, ended, draining, Started, nil),
+		row(buffering, buffered, live.And(awaited), ready, Waits, nil),
+		row(ready, start, ended.Not(), playing, Started, nil),
+		row(ready, start, ended, draining, Started, nil),
 		row(begun, played, live.And(next), begun, Advanced, func(c change) Paused { c.Played++; return c.Paused }),
 		row(begun, drained, live.And(last), closed, Done, nil),
 		row(begun, drained, live.And(last.Not()), buffering, Underran, change.through),

@@ -289,7 +289,7 @@ inline begin_turn() { turn = 1; words = 0; uttered = 0; aturn = 0; expl = 0; upa
 inline end_turn(how) {
   if
   :: turn ->
-     xturn = xturn | how; turn = 0; words = 0; expl = 0; uttered = 0; aturn = 0;
+     xturn = xturn | (expl && how != 16 -> 4 : how); turn = 0; words = 0; expl = 0; uttered = 0; aturn = 0;
      if :: how != 2 -> prose = 0 :: else fi
   :: else
   fi
@@ -365,7 +365,7 @@ inline words_lost() {
 inline stop_speech() {
   if
   :: doubt -> cut(); ph = LISTENING
-  :: !doubt && lineup -> flush(); if :: rst == R_ENDED -> rst = R_NONE :: else fi; if :: expl -> end_turn(4) :: else -> end_turn(8) fi
+  :: !doubt && lineup -> flush(); if :: rst == R_ENDED -> rst = R_NONE :: else fi; end_turn(8)
   :: else
   fi
 }
