@@ -114,10 +114,21 @@ func (t Transcript) words() (text string, unsure bool) {
 	switch {
 	case t.Answer == nil:
 		return t.Text, t.unvouched()
-	case t.Answer.certain():
+	case t.Answer.certain() && !t.saysMore():
 		return t.Answer.Phrase, t.unvouched() || !t.agree()
 	}
 	return t.Text, true
+}
+
+// saysMore reports whether more was written than the phrase that the sound is: "Yes, and push it."
+// begins like a yes. What stops, pauses or refuses needs no proof.
+func (t Transcript) saysMore() bool {
+	switch ClassOf(t.Answer.Phrase) {
+	case csm.Stop, csm.Pause, csm.No:
+		return false
+	default:
+		return len(strings.Fields(t.Text)) > len(strings.Fields(t.Answer.Phrase))+1
+	}
 }
 
 // agree reports whether the sound is certain enough for a yes. Beside a recogniser that says how

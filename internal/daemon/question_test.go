@@ -434,6 +434,9 @@ func TestAnswersOfTheSound(t *testing.T) {
 		{"No.", &Answer{"Yes.", 1, 9}, csm.No, false},
 		{"Stop.", &Answer{"Yes.", 1, 9}, csm.Stop, false},
 		{"Open it.", &Answer{"Okay.", 9, 9}, csm.Content, false},
+		{"Yes, and push it.", certain("Yes."), csm.Content, false},
+		{"Hmm, not really.", certain("Mm-hmm."), csm.Content, false},
+		{"No, and stop it.", certain("No."), csm.No, false},
 	} {
 		f := d.heard(1, 1, Transcript{Text: c.text, Probs: Certain(c.text).Probs, Answer: c.answer})
 		if f.Class != c.class || f.Doubted != c.doubted {
