@@ -52,7 +52,7 @@ type Interruption uint8
 // The modes. In Confirmed an onset pauses the assistant, who resumes if the speech was
 // shorter than Confirm or turns out to have no words or only a backchannel.
 const (
-	AtOnce    Interruption = iota // an onset ends the answer
+	AtOnce    Interruption = iota // an onset ends the answer, whatever its words: the specification's own (REQ-007)
 	Confirmed                     // sustained speech, or words; also used for questions about tools, except in Never
 	ByWords                       // only words do
 	Never                         // no speech does

@@ -123,7 +123,7 @@ func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 	t.server.Connect(t.between)
 	defer t.server.Connect(nil)
 	core := csm.DefaultConfig()
-	core.Interruption = Interruptions[t.Profile]
+	setProfile(&core, t.Profile)
 	t.world.begin(core)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

@@ -65,7 +65,14 @@ type Place struct {
 
 // Interruptions maps profiles to the core's setting, as in the daemon.
 var Interruptions = map[string]csm.Interruption{
-	"default": csm.Confirmed, "assertive": csm.AtOnce, "cautious": csm.ByWords, "off": csm.Never,
+	"default": csm.Confirmed, "assertive": csm.Confirmed, "cautious": csm.ByWords, "off": csm.Never,
+}
+
+// setProfile sets what interrupts, as in the daemon.
+func setProfile(core *csm.Config, profile string) {
+	if core.Interruption = Interruptions[profile]; profile == "assertive" {
+		core.Confirm = 0
+	}
 }
 
 // noiseless is the noise floor of a room without noise, in dBFS: the microphone's own.
@@ -202,7 +209,7 @@ func hold(c Cell, says Assistant, noises Noises, before *int64) (res Result, lea
 		s.front.Correct(*before)
 	}
 	core := csm.DefaultConfig()
-	core.Interruption = Interruptions[c.Profile]
+	setProfile(&core, c.Profile)
 	s.world.begin(core)
 	s.settle()
 	for !s.over() {

@@ -349,9 +349,9 @@ const summaryLead = "[What was said before, in short]\n"
 
 // words returns the words of an utterance and of those merged with it.
 func (c *content) words(utterance uint64, more []uint64) string {
-	said := []string{c.utterance(utterance)}
+	said := strings.TrimSpace(c.utterance(utterance))
 	for _, id := range more {
-		said = append(said, c.utterance(id))
+		said = spoken.Join(said, c.utterance(id))
 	}
-	return strings.TrimSpace(strings.Join(said, " "))
+	return said
 }

@@ -24,12 +24,15 @@ func coreConfig(s protocol.Settings) csm.Config {
 	c.Silence = s.TurnDetection.Silence + serviceGrace
 	c.Turns, c.Eagerness = turnMode(s.TurnDetection)
 	c.Interruption, c.Confirm = interruptions[s.Interruption.Profile], s.Interruption.Confirm
+	if s.Interruption.Profile == protocol.ProfileAssertive {
+		c.Confirm = 0 // any sound gets the floor; its words decide what becomes of the answer
+	}
 	return c
 }
 
 // interruptions maps the interruption profiles to the core's values.
 var interruptions = map[string]csm.Interruption{
-	protocol.ProfileDefault: csm.Confirmed, protocol.ProfileAssertive: csm.AtOnce,
+	protocol.ProfileDefault: csm.Confirmed, protocol.ProfileAssertive: csm.Confirmed,
 	protocol.ProfileCautious: csm.ByWords, protocol.ProfileOff: csm.Never,
 }
 

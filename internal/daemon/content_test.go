@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
@@ -125,13 +126,16 @@ func TestCoreConfigFollowsTheSettings(t *testing.T) {
 }
 
 func TestInterruptionFollowsTheSettings(t *testing.T) {
-	for profile, want := range map[string]csm.Interruption{
-		protocol.ProfileDefault: csm.Confirmed, protocol.ProfileAssertive: csm.AtOnce,
-		protocol.ProfileCautious: csm.ByWords, protocol.ProfileOff: csm.Never,
+	for profile, want := range map[string]struct {
+		by      csm.Interruption
+		confirm time.Duration
+	}{
+		protocol.ProfileDefault: {csm.Confirmed, 120e6}, protocol.ProfileAssertive: {csm.Confirmed, 0},
+		protocol.ProfileCautious: {csm.ByWords, 120e6}, protocol.ProfileOff: {csm.Never, 120e6},
 	} {
 		s := protocol.DefaultSettings()
 		s.Interruption.Profile, s.Interruption.Confirm = profile, 120e6
-		if c := coreConfig(s); c.Interruption != want || c.Confirm != 120e6 {
+		if c := coreConfig(s); c.Interruption != want.by || c.Confirm != want.confirm {
 			t.Errorf("%s: %v, confirmed after %v", profile, c.Interruption, c.Confirm)
 		}
 	}

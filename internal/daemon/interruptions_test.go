@@ -134,8 +134,32 @@ func TestInterruptionsAtOnce(t *testing.T) {
 	d, clock = speaking(t, protocol.ProfileAssertive)
 	d.Post(csm.SpeechStarted{Epoch: 1, Utterance: 70, Late: 50 * time.Millisecond})
 	clock.Advance(time.Second, d.Drain)
+	d.Post(csm.SpeechStopped{Epoch: 1, Utterance: 70, Pos: 48000})
+	d.Post(csm.Final{Epoch: 1, Utterance: 70, Words: 3, Class: csm.Content})
+	d.Drain()
 	r := d.Interruptions()
-	if r.Confirmed != 1 || len(r.Stages) != 3 || r.Stages[1].Times.Max != 53 || r.Stages[2].Times.Max != 53 {
+	if r.Confirmed != 1 || len(r.Stages) != 3 || r.Stages[1].Times.Max != 53 || r.Stages[2].Times.Max != 50 {
 		t.Errorf("after an onset: %+v", r)
+	}
+}
+
+// TestWordsOverAnAnswerInEveryProfile: "yeah" resumes the answer like a hum, and "hold on" pauses it,
+// however easily a voice interrupts.
+func TestWordsOverAnAnswerInEveryProfile(t *testing.T) {
+	for _, profile := range []string{protocol.ProfileDefault, protocol.ProfileAssertive, protocol.ProfileCautious, protocol.ProfileOff} {
+		for _, c := range []struct {
+			text   string
+			paused bool
+		}{{"Yeah.", false}, {"Yes.", false}, {"Sure.", false}, {"Mm-hmm.", false}, {"Hold on.", true}, {"Wait.", true}} {
+			d, clock := speaking(t, profile)
+			d.Post(csm.SpeechStarted{Epoch: 1, Utterance: 70, Pos: 48000})
+			clock.Advance(400*time.Millisecond, d.Drain)
+			d.Post(csm.SpeechStopped{Epoch: 1, Utterance: 70, Pos: 67200})
+			d.Post(d.heard(1, 70, Certain(c.text)))
+			clock.Advance(100*time.Millisecond, d.Drain)
+			if st := d.loop.State(); st.Phase() != csm.PhaseSpeaking || st.VoicePaused != c.paused {
+				t.Errorf("%s: %q over an answer: %v, paused %v", profile, c.text, st.Phase(), st.VoicePaused)
+			}
+		}
 	}
 }
