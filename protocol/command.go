@@ -34,7 +34,9 @@ type EditorCommandParams struct {
 }
 
 // EditorCommandResult says aloud, in the user's language, why the editor could not do it,
-// for example because the line does not exist. It is empty on success.
+// for example because the line does not exist. It is empty on success. With ToAssistant, the editor
+// has nothing that the command is for, such as tests, and the user's words go to the assistant.
 type EditorCommandResult struct {
-	Problem string `json:"problem,omitempty"`
+	Problem     string `json:"problem,omitempty"`
+	ToAssistant bool   `json:"toAssistant,omitempty"`
 }

@@ -42,13 +42,13 @@ export function acting(): void {
     await w.say('rename');
 
     // Opening the file needs no approval. The rename needs one, and is shown as a diff.
-    await question(w, 'editor_rename_symbol', 'May I rename totl to total, in 2 files?');
+    await question(w, 'editor_rename_symbol', 'Yes or no: May I rename totl to total, in 2 files?');
     await w.window.page.locator('.tab').filter({ hasText: /^Proposed change: / }).waitFor();
     await w.picture('windows', 'acting-diff');
     assert.match(disk(w, 'sum.js'), /totl/, 'nothing is changed before the yes');
     await w.reply('agree');
 
-    await question(w, 'editor_run_tests', 'May I run the tests? It would run npm test.');
+    await question(w, 'editor_run_tests', 'Yes or no: May I run the tests? It would run npm test.');
     assert.match(disk(w, 'sum.js'), /function total\(/);
     assert.match(disk(w, 'sum.test.js'), /import \{ total \}/);
     assert.equal(await w.window.page.locator('.tab').filter({ hasText: 'Proposed change' }).count(), 0, 'the diff is closed');

@@ -24,8 +24,7 @@ export async function editorCommand(params: EditorCommandParams, model: Model): 
     case 'fixIt':
       return fixIt(model);
     case 'runTests':
-      void vscode.commands.executeCommand('testing.runAll'); // resolves only when the tests end
-      return DONE;
+      return runTests();
     case 'openFile':
       return openFile(params.names ?? []);
     case 'keepVoice':
@@ -45,6 +44,21 @@ async function keepVoice(voice: string): Promise<EditorCommandResult> {
   } catch {
     return { problem: t('The settings could not be written, so this voice is used only for now.') };
   }
+}
+
+/** Runs the tests that the editor knows. It may know none, although the workspace has some: the assistant finds those. */
+async function runTests(): Promise<EditorCommandResult> {
+  let known: readonly string[] | undefined;
+  try {
+    known = await vscode.commands.executeCommand<string[]>('vscode.testing.getControllersWithTests');
+  } catch {
+    // An editor without this command cannot say whether it knows tests.
+  }
+  if (known === undefined || known.length === 0) {
+    return { toAssistant: true };
+  }
+  void vscode.commands.executeCommand('testing.runAll'); // resolves only when the tests end
+  return DONE;
 }
 
 async function run(command: string, ...args: unknown[]): Promise<EditorCommandResult> {

@@ -798,6 +798,7 @@ export interface EditorCommandParams {
 /** EditorCommandResult says aloud, in the user's language, why the editor could not do it, for example because the line does not exist. */
 export interface EditorCommandResult {
   problem?: string;
+  toAssistant?: boolean;
 }
 
 /** EndParams are the params of conversation/end. */

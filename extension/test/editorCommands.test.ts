@@ -80,5 +80,15 @@ test('settings, microphones and tests need no open file', async () => {
   fake.editor = undefined;
   assert.deepEqual(await run({ command: 'openSettings' }), [[['agentvoice.openSettings']], undefined]);
   assert.deepEqual(await run({ command: 'chooseMicrophone' }), [[['agentvoice.selectMicrophone']], undefined]);
-  assert.deepEqual(await run({ command: 'runTests' }), [[['testing.runAll']], undefined]);
+  fake.answers.set('vscode.testing.getControllersWithTests', () => Promise.resolve(['go']));
+  assert.deepEqual(await run({ command: 'runTests' }), [[['vscode.testing.getControllersWithTests'], ['testing.runAll']], undefined]);
+});
+
+test('tests that the editor does not know are for the assistant', async () => {
+  for (const answer of [() => Promise.resolve([]), () => Promise.resolve(undefined), () => Promise.reject(new Error('command not found'))]) {
+    fake.answers.set('vscode.testing.getControllersWithTests', answer);
+    fake.executed.length = 0;
+    assert.deepEqual(await editorCommand({ command: 'runTests' }, START), { toAssistant: true });
+    assert.deepEqual(fake.executed, [['vscode.testing.getControllersWithTests']]);
+  }
 });

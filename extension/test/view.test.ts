@@ -194,7 +194,7 @@ test('the status bar says what a click does', () => {
 test('a call says what to say to allow it, as the question has it, in each language', () => {
   const say = (question: string, over: object = {}): string | undefined =>
     present(inState('listening', { approval: { callId: 'c', name: 'run', status: 'waitingForApproval', destructive: false, question, ...over } }), around, english).approval?.say;
-  assert.equal(say('May I use the tool run? Please say yes or no.'), 'yes');
+  assert.equal(say('Yes or no: May I use the tool run?'), 'yes');
   assert.equal(say('May I? To allow it, say “yes, run”; if not, say no.'), 'yes, run');
   assert.equal(say('Darf ich? Sagen Sie „ja, ausführen“, wenn ich darf, sonst nein.'), 'ja, ausführen');
   assert.equal(say('許可する場合は「はい、実行」、しない場合は「いいえ」と言ってください。'), 'はい、実行');

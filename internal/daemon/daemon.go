@@ -318,8 +318,7 @@ var ErrNoWords = errors.New("the text has no words")
 
 // SendText submits a typed message. It takes the same path as spoken words.
 func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) error {
-	words := len(strings.Fields(text))
-	if words == 0 {
+	if strings.TrimSpace(text) == "" {
 		return ErrNoWords
 	}
 	id := d.content.newID()
@@ -327,9 +326,24 @@ func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) 
 	if obeyed {
 		return nil
 	}
-	d.content.setUtterance(id, written)
-	d.Call(func(c csm.Call) csm.Event { return csm.UserText{Call: c, Utterance: id, Words: words} }, done)
+	d.submit(id, written, done)
 	return nil
+}
+
+// submitAgain sends an utterance that was taken for a command to the assistant.
+func (d *Daemon) submitAgain(utterance uint64, text string) {
+	id := d.content.newID()
+	if d.content.isDictated(utterance, nil) {
+		d.content.setDictated(id)
+	}
+	d.submit(id, text, func(csm.Reply, protocol.Snapshot) {})
+}
+
+func (d *Daemon) submit(id uint64, text string, done func(csm.Reply, protocol.Snapshot)) {
+	d.content.setUtterance(id, text)
+	d.Call(func(c csm.Call) csm.Event {
+		return csm.UserText{Call: c, Utterance: id, Words: len(strings.Fields(text))}
+	}, done)
 }
 
 // Speak reads a text aloud.

@@ -110,8 +110,8 @@ func filesIn(answer string) (names []string) {
 const editorTime = 10 * time.Second
 
 // askEditor sends a command to the editor once it has answered the one before, and tells
-// the user the reason if it fails.
-func (d *Daemon) askEditor(p protocol.EditorCommandParams) {
+// the user the reason if it fails. If the editor has nothing that it is for, otherwise is called.
+func (d *Daemon) askEditor(p protocol.EditorCommandParams, otherwise func()) {
 	answered := make(chan struct{})
 	d.voice.mu.Lock()
 	before := d.voice.editor
@@ -131,6 +131,8 @@ func (d *Daemon) askEditor(p protocol.EditorCommandParams) {
 			d.say(voiceWords[d.locale()].editorFailed)
 		case result.Problem != "":
 			d.say(result.Problem)
+		case result.ToAssistant:
+			otherwise()
 		}
 	}()
 }

@@ -105,7 +105,7 @@ type questionWords struct {
 	panel       string // the panel shows more of the call than is spoken
 	terminal    string // the terminal does
 	shown       string // the editor shows the change, which can be read aloud
-	answer      string // how to answer
+	answer      string // how to answer; first, so that the user may answer as soon as the call was named
 	named       string // how to answer if it may be irreversible
 	click       string // a spoken yes is not enough
 	never       string // and there is nothing to click on
@@ -121,7 +121,7 @@ var questions = map[protocol.Locale]questionWords{
 		run: " It would run %s.", runs: " It would run %d programs: %s.", overwrite: " It would overwrite %s.",
 		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.", terminal: " The terminal shows the whole call.",
 		shown:  " The editor shows the change; to hear the first one, say read it.",
-		answer: " Please say yes or no.",
+		answer: "Yes or no: ",
 		named:  " It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no.",
 		click:  " To allow it, click Allow once in the panel; if not, say no.",
 		never:  " It cannot be allowed in a terminal; please say no.",
@@ -132,7 +132,7 @@ var questions = map[protocol.Locale]questionWords{
 		run: " Es würde %s ausführen.", runs: " Es würde %d Programme ausführen: %s.", overwrite: " Es würde %s überschreiben.",
 		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.", terminal: " Das Terminal zeigt den ganzen Aufruf.",
 		shown:  " Der Editor zeigt die Änderung; um die erste zu hören, sagen Sie: lies es vor.",
-		answer: " Bitte sagen Sie ja oder nein.",
+		answer: "Ja oder nein: ",
 		named:  " Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein.",
 		click:  " Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein.",
 		never:  " In einem Terminal lässt sich das nicht erlauben; bitte sagen Sie nein.",
@@ -220,7 +220,7 @@ func (d *Daemon) question(id uint64) string {
 	case destructive:
 		return q + fmt.Sprintf(words.named, p.action.say[d.locale()])
 	}
-	return q + words.answer
+	return words.answer + q
 }
 
 // passedOn returns a question from the assistant to the user, with the choices that it

@@ -167,7 +167,7 @@ func (d *Daemon) aboutChange(utterance, call uint64, show bool) csm.Class {
 	d.wish(utterance, wish{do: func() { d.say(d.readChange(call)) }})
 	if known, ok := d.content.call(call); ok && show && d.cfg.Editor != nil {
 		p := protocol.EditorCommandParams{Command: protocol.EditorShowChange, Names: []string{known.ID}}
-		d.wish(utterance, wish{do: func() { d.askEditor(p) }})
+		d.wish(utterance, wish{do: func() { d.askEditor(p, func() {}) }})
 	}
 	return csm.Backchannel
 }

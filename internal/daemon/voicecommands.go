@@ -203,7 +203,7 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 		return csm.Backchannel, ""
 	}
 	if p, ok := d.editorCommand(u, text); ok {
-		d.wish(utterance, wish{do: func() { d.askEditor(p) }})
+		d.wish(utterance, wish{do: func() { d.askEditor(p, func() { d.submitAgain(utterance, text) }) }})
 		return csm.Backchannel, ""
 	}
 	switch u.Command {
@@ -479,7 +479,7 @@ func (d *Daemon) switchVoice(by int) {
 	d.mu.Unlock()
 	d.say(fmt.Sprintf(words.newVoice, says))
 	if d.cfg.Editor != nil {
-		d.askEditor(protocol.EditorCommandParams{Command: protocol.EditorKeepVoice, Names: []string{name}})
+		d.askEditor(protocol.EditorCommandParams{Command: protocol.EditorKeepVoice, Names: []string{name}}, func() {})
 	}
 }
 

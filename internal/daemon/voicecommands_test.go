@@ -202,6 +202,38 @@ func TestQuietCommands(t *testing.T) {
 	}
 }
 
+// "Run the tests" goes to the assistant where the editor knows no tests, whole and once, and waits for
+// an answer that is being spoken.
+func TestRunTheTestsWithoutAnyInTheEditor(t *testing.T) {
+	none := func(cfg *Config) {
+		cfg.Editor = func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error) {
+			return protocol.EditorCommandResult{ToAssistant: true}, nil
+		}
+	}
+	for _, c := range []struct {
+		speaking, typed bool
+		want            []string
+	}{{false, false, []string{"asks run the tests"}}, {false, true, []string{"asks run the tests"}}, {true, false, nil}} {
+		r := newRoom(t, protocol.DefaultSettings(), true, codeAnswer, c.speaking, none)
+		if c.typed {
+			r.types("run the tests")
+		} else {
+			r.hears("run the tests")
+		}
+		for range 100 {
+			if st := r.d.State(); len(st.Queue) > 0 || st.Current.ID != 0 && !c.speaking {
+				break
+			}
+			time.Sleep(5 * time.Millisecond) // the editor answers on a goroutine of its own
+			r.d.Drain()
+		}
+		r.left(c.want...)
+		if st := r.d.State(); c.speaking && (st.Phase() != csm.PhaseSpeaking || len(st.Queue) != 1) {
+			t.Errorf("over an answer: %v, %d queued", st.Phase(), len(st.Queue))
+		}
+	}
+}
+
 // "Another voice" switches the speaker while the assistant listens and while it speaks. The new
 // one says its name, and the choice is kept here and by the editor.
 func TestAnotherVoice(t *testing.T) {

@@ -62,7 +62,8 @@ func (h *hearer) matcher() *matcher {
 func (h *hearer) with(fact func(*matcher) []csm.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, e := range fact(h.matcher()) {
+	m := h.matcher()
+	for _, e := range append(fact(m), m.overdue()...) {
 		h.w.port.Post(e)
 		h.w.cues.heard(e)
 	}

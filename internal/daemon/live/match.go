@@ -36,6 +36,8 @@ type matcher struct {
 	items  map[string]*item
 	// held are final words whose sound is being compared.
 	held []held
+	// late are final words without a voice.
+	late []late
 	// ignored counts items without a voice.
 	ignored int64
 	heardTo int64 // position up to which the service has answered
@@ -61,6 +63,12 @@ type utterance struct {
 // held are final words of an utterance.
 type held struct {
 	of   *utterance
+	said daemon.Transcript
+}
+
+// late are final words of an item without a voice.
+type late struct {
+	of   *item
 	said daemon.Transcript
 }
 
@@ -233,10 +241,8 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 			return nil
 		}
 		said.Unvoiced = m.local
-		started := m.begin(max(it.from, 0), 0, false)
-		u = m.spoken[len(m.spoken)-1]
-		m.answered(u)
-		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, said)}
+		m.late = append(m.late, late{it, said})
+		return nil
 	}
 	said.Pressed = u.pressed
 	said.Distant = u.distant
@@ -248,6 +254,20 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 		return nil
 	}
 	return m.release()
+}
+
+// overdue returns the words without a voice, once nobody is speaking: the core takes one voice at a
+// time.
+func (m *matcher) overdue() (events []csm.Event) {
+	for ; len(m.late) > 0 && m.open() == nil; m.late = m.late[1:] {
+		it := m.late[0].of
+		started := m.begin(max(it.from, 0), 0, false)
+		u := m.spoken[len(m.spoken)-1]
+		m.answered(u)
+		events = append(events, started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)},
+			m.port.Heard(m.epoch, u.id, m.late[0].said))
+	}
+	return events
 }
 
 // expect sets the answers that are expected, for an utterance that has just begun at pos.

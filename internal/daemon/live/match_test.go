@@ -73,7 +73,7 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 		default:
 			t.Fatalf("what is %q", line)
 		}
-		for _, e := range events {
+		for _, e := range append(events, m.overdue()...) {
 			out = append(out, told(e))
 		}
 	}
@@ -193,6 +193,7 @@ func TestMatcherKnowsTheVoice(t *testing.T) {
 		m.started("A", 4800)
 		m.stopped("A", 9600)
 		m.final("A", daemon.Certain("yes"))
+		m.overdue()
 		m.voice(48000, 0)
 		m.started("B", 48000)
 		m.silence(52800)
@@ -203,6 +204,29 @@ func TestMatcherKnowsTheVoice(t *testing.T) {
 		if len(got) != 3 || got[0].Unvoiced != local || got[1].Unvoiced || got[2].Unvoiced || got[0].Pressed || got[1].Pressed || !got[2].Pressed {
 			t.Errorf("local %v: %+v", local, got)
 		}
+	}
+}
+
+// Words of a voice that was given up before the service heard it, on a busy machine, arrive while the
+// user speaks again: they wait until the core can take them, and are not lost.
+func TestMatcherKeepsOverdueWords(t *testing.T) {
+	got := matched(t, true, [2]int64{}, `
+		voice 100
+		silence 1000
+		gone
+		started A 90
+		stopped A 1100
+		voice 2000
+		final A what did I change
+		final C and why
+		silence 2500
+		started B 1990
+		stopped B 2600
+		final B where is it`)
+	want := "1 starts 100; 1 pauses 1000; 1 ends 1000; 1 nothing; 2 starts 2000; 2 pauses 2500; 2 ends 2600; " +
+		"3 starts 90; 3 ends 1100; 3 words 4; 2 words 3"
+	if got != want {
+		t.Errorf("the core is told\n%s, want\n%s", got, want)
 	}
 }
 

@@ -222,7 +222,7 @@ func TestSendPhrase(t *testing.T) {
 	c.initialize(object{"copilot": true}, object{"agentvoice.turnDetection.mode": "phrase"})
 	c.call(protocol.MethodStart, nil, nil)
 	_, p := c.asked()
-	if len(p.Messages) != 1 || p.Messages[0].Content != "Explain the parser. In one sentence" {
+	if len(p.Messages) != 1 || p.Messages[0].Content != "Explain the parser in one sentence" {
 		raw, _ := json.Marshal(p.Messages)
 		t.Errorf("the messages are %s", raw)
 	}

@@ -82,7 +82,7 @@ func TestToolAllowedByAClick(t *testing.T) {
 	if asked.CallID != "call-1" || asked.RequestID != first.RequestID || asked.TurnID != first.TurnID || asked.Name != "runTests" || asked.Destructive {
 		t.Errorf("the question is of %+v", asked)
 	}
-	if want := "May I use the tool run tests on parser_test.go? The panel shows the whole call. Please say yes or no."; asked.Question != want {
+	if want := "Yes or no: May I use the tool run tests on parser_test.go? The panel shows the whole call."; asked.Question != want {
 		t.Errorf("the question is %q, want %q", asked.Question, want)
 	}
 	c.never(protocol.MethodInvokeTool)
