@@ -208,12 +208,9 @@ type Worker interface {
 // ErrCancelled says that a tool call was asked to stop and did.
 var ErrCancelled = errors.New("the call was cancelled")
 
-// Speculative is an adapter whose requests do nothing but answer, so that one can be sent
-// before the user's words are final, and be thrown away.
-type Speculative interface {
-	// MaySpeculate reports whether that is true of a request: its answer can call no tool.
-	MaySpeculate(r Request) bool
-}
+// Speculative is an adapter whose requests do nothing but answer and call no tool, so that one can
+// be sent at a short pause, and thrown away if the user goes on.
+type Speculative interface{ MaySpeculate() }
 
 // Loader is an adapter whose models must be loaded before use.
 type Loader interface {

@@ -23,7 +23,7 @@ type Settings struct {
 	Locale     string // BCP 47; "" for that of initialize
 	Agent      string // assistant: offline, openai or acp:CMD; "" for the editor's
 	Models     string // local models in the order of preference
-	// Speculation sends requests before the words are final.
+	// Speculation takes shorter pauses for the end of a turn.
 	Speculation bool
 
 	Session       SessionSettings
@@ -311,7 +311,7 @@ var SettingsTable = []Setting{
 		Meaning: "Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the first workspace folder, and you are asked aloud whenever it requests permission for a tool.",
 		field:   func(s *Settings) any { return &s.Agent }},
 	{Name: "agentvoice.speculation", Default: false, Scope: ScopeApplication, Restart: true,
-		Meaning: "Sends the request when you pause, on the words heard so far, so that the answer begins sooner. If you continue, or the final words differ, the request is cancelled and the answer thrown away, which costs tokens; at most three requests are sent early per utterance. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant.",
+		Meaning: "Takes a shorter pause for the end of your turn, so that the answer begins sooner. If you go on before it is heard, the request is cancelled and sent again with all that you said, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant.",
 		field:   func(s *Settings) any { return &s.Speculation }},
 
 	{Name: "agentvoice.session.maxMs", Default: 0.0, Min: 0, Max: 86400000, Scope: ScopeApplication, Restart: true,

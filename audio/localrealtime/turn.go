@@ -117,7 +117,7 @@ const (
 )
 
 // settledAfter is the pause after which PocketSphinx seldom changes its text unless the
-// voice continues (docs/design/measurements.md, Speculation). It is a multiple of a window.
+// voice continues (docs/design/measurements.md, With the default voice). It is a multiple of a window.
 const settledAfter = 5 * vad.WindowSamples
 
 // judgeOf returns the Judge for the pause that began at since. Until the Listener has

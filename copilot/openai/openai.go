@@ -133,8 +133,8 @@ func (a *Adapter) Close() error {
 	return nil
 }
 
-// MaySpeculate implements copilot.Speculative. A request without tools only answers.
-func (*Adapter) MaySpeculate(r copilot.Request) bool { return !offersTools(r) && r.Wants == nil }
+// MaySpeculate implements copilot.Speculative. The daemon offers the service no tools.
+func (*Adapter) MaySpeculate() {}
 
 // Send implements copilot.Adapter.
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {

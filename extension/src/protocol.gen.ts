@@ -562,7 +562,7 @@ export interface Configuration {
   'agentvoice.locale'?: string | null;
   /** Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the first workspace folder, and you are asked aloud whenever it requests permission for a tool. */
   'agentvoice.agent'?: string | null;
-  /** Sends the request when you pause, on the words heard so far, so that the answer begins sooner. If you continue, or the final words differ, the request is cancelled and the answer thrown away, which costs tokens; at most three requests are sent early per utterance. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant. */
+  /** Takes a shorter pause for the end of your turn, so that the answer begins sooner. If you go on before it is heard, the request is cancelled and sent again with all that you said, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant. */
   'agentvoice.speculation'?: boolean | null;
   /** Maximum length of a session, for services that neither announce nor document one, such as behind a gateway. The next session opens before the limit; 0 for no known limit. */
   'agentvoice.session.maxMs'?: number | null;

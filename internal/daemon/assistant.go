@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
-	"github.com/agentvoice/agentvoice-daemon/copilot/speculation"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
@@ -34,7 +33,6 @@ type assistant struct {
 	retries func() int
 	used    func(copilot.Usage)
 	unasked func() // announces an agent that may act without asking
-	early   *early
 	doing   func(copilot.Activity)
 	resumed func()               // the answer that has stopped goes on
 	stall   func() time.Duration // how long an answer may stop before the user is told
@@ -59,7 +57,6 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 		retries: func() int { return d.settings().Copilot.MaxRetries },
 		used:    d.answered,
 		unasked: d.mayActUnasked,
-		early:   newEarly(d),
 		doing:   d.narrator.doing,
 		resumed: d.narrator.resumed,
 		stall:   func() time.Duration { return d.settings().Copilot.Stall },
@@ -103,8 +100,7 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked, Doing: a.doing,
 		Called: func(c copilot.OwnCall) { a.content.setOwnCall(e.Request, c) },
 	}
-	claimed := a.early.attempts.Claim(a.uses(), req)
-	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req, claimed) })
+	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req) })
 }
 
 // cancel cancels the request or job with the given id.
@@ -151,23 +147,19 @@ func (a *assistant) settled(outside Waiter) bool {
 // close cancels everything in flight and waits for it.
 func (a *assistant) close() {
 	a.abandon()
-	a.early.reset()
 	a.wg.Wait()
-	a.early.attempts.Close()
 }
 
 // run makes attempts until one succeeds, no attempts remain, or the deadline for the
-// first sign of life would expire before the next one. If the request was sent early, that
-// is the first attempt.
-func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request, claimed *speculation.Attempt) csm.CopilotDone {
+// first sign of life would expire before the next one.
+func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request) csm.CopilotDone {
 	start, end := a.clock.Now(), protocol.EndWhole
 	req.EndUnknown = func() { end = protocol.EndUnknown }
 	done := csm.CopilotDone{Request: e.Request, Round: e.Round}
 	for attempt := 1; ; attempt++ {
 		a.post(csm.CopilotSent{Request: e.Request, Round: e.Round, Attempt: attempt})
 		req.Attempt = attempt
-		spoke, err := a.attempt(ctx, e, req, claimed)
-		claimed = nil
+		spoke, err := a.attempt(ctx, e, req)
 		switch {
 		case ctx.Err() != nil:
 			done.Cancelled = true
@@ -192,7 +184,7 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 
 // attempt makes one attempt and reports whether any words or calls arrived. Words that
 // arrived are spoken even if the attempt fails, since it is the last one.
-func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request, claimed *speculation.Attempt) (spoke bool, err error) {
+func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
 	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.spoken())
 	sending, w := a.watchStall(ctx, e)
 	defer w.close()
@@ -210,7 +202,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 			})
 		}
 	}
-	err = a.early.attempts.Send(sending, claimed, a.uses(), req, func(text string) {
+	err = a.uses().Send(sending, req, func(text string) {
 		if !a.room(sending) {
 			return
 		}

@@ -378,9 +378,6 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	d.set, d.selected = s, s.Copilot.Model
 	d.mu.Unlock()
 	d.showSettings()
-	if d.assistant != nil {
-		d.assistant.early.reset()
-	}
 	d.vocabulary.configure(s)
 	d.world.Configure(s)
 	if d.cfg.Record != nil {
@@ -460,7 +457,6 @@ func (d *Daemon) execute(s dispatch.Step) {
 		default: // handled above
 		}
 	}
-	d.assistant.early.step(s)
 }
 
 // toAssistant executes an effect that belongs to the assistant, and reports whether it

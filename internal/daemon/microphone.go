@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -15,9 +16,6 @@ func (d *Daemon) Mute(m protocol.MuteParams) {
 	defer d.muting.Unlock()
 	d.world.Mute(m.Muted)
 	d.setMicrophone(func(mic *protocol.Microphone) { setMuted(mic, m) })
-	if m.Muted && d.assistant != nil {
-		d.assistant.early.reset()
-	}
 }
 
 // muteIfTyped mutes the microphone of a conversation that begins with typed text, which
@@ -121,6 +119,16 @@ func (d *Daemon) conversationSettings() protocol.Settings {
 		set.TurnDetection = *d.turns
 	}
 	return set
+}
+
+// endsSooner says whether shorter pauses end a turn: the user wants that, and a request that is
+// cancelled because the user goes on has done nothing but cost tokens.
+func (d *Daemon) endsSooner(set protocol.Settings) bool {
+	if !set.Speculation || d.assistant == nil || d.callsTools() || set.TurnDetection.Eagerness == protocol.EagernessLow {
+		return false
+	}
+	_, may := d.assistant.uses().(copilot.Speculative)
+	return may
 }
 
 // TurnMode returns how turns end in the current conversation, or else in the next one.

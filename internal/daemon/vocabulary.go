@@ -205,6 +205,9 @@ func (v *vocabulary) said() (out []string) {
 // names are appended to the prompt of a hosted service.
 func (d *Daemon) prompted() protocol.Settings {
 	set := d.conversationSettings()
+	if d.endsSooner(set) {
+		set.TurnDetection.Eagerness = protocol.EagernessHigh
+	}
 	if !set.Words.Send || set.Hears() == protocol.ProviderLocal {
 		return set
 	}

@@ -75,6 +75,16 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 	return p
 }
 
+// heardSettled handles what was heard at a pause of the voice. What a sound is for certain is heard
+// at once, like a word that is spoken: "stop" pauses the answer before its final words decide.
+func (d *Daemon) heardSettled(epoch uint32, utterance uint64, said Transcript) csm.Event {
+	if said.Answer == nil || !said.Answer.certain() {
+		return nil
+	}
+	words, _ := said.words()
+	return d.heardPartly(epoch, utterance, words)
+}
+
 // classify classifies an utterance, which may be the answer to a question about a tool.
 func (d *Daemon) classify(text string, t Transcript) csm.Final {
 	class := classOf(d.grammar().Classify(text))
