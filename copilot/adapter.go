@@ -97,6 +97,7 @@ type OwnCall struct {
 	Name   string // for display
 	Status CallStatus
 	Asked  bool // the user was asked about it, so that it is also known as a ToolCall
+	Reads  bool // it only reads
 }
 
 // ActivityKind is the kind of an Activity.

@@ -256,7 +256,12 @@ func (r *run) goOn() {
 }
 
 // progress handles a sign of the answer: it restarts the stall deadline.
-func (r *run) progress() { r.refresh |= 1 << TimerStall }
+func (r *run) progress() {
+	r.refresh |= 1 << TimerStall
+	if e, _ := r.env.Event.(CopilotDelta); e.Acted && e.Request == r.st.Current.Request {
+		r.st.Current.Decided = true
+	}
+}
 
 // commit ends the user's turn manually (REQ-004).
 func (r *run) commit() {

@@ -323,12 +323,14 @@ type (
 		Attempt int    `json:"attempt"`
 		Round   int    `json:"round,omitempty"`
 	}
-	// CopilotDelta is a sign of an answer. Chars is the length so far.
+	// CopilotDelta is a sign of an answer. Chars is the length so far. Acted: the agent began a
+	// call by itself that may change something, so that the request cannot be taken back.
 	CopilotDelta struct {
 		Request   uint64 `json:"request"`
 		Chars     int    `json:"chars"`
 		Coalesced int    `json:"coalesced,omitempty"`
 		Round     int    `json:"round,omitempty"`
+		Acted     bool   `json:"acted,omitempty"`
 	}
 	// CopilotSegment is a speakable piece of the answer: characters [Start, End), counted
 	// over all rounds.

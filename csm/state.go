@@ -169,7 +169,7 @@ type Turn struct {
 	Request       uint64        `json:"request,omitempty"`
 	Attempt       int           `json:"attempt,omitempty"`
 	Interruptions int           `json:"interruptions,omitempty"`
-	Decided       bool          `json:"decided,omitempty"` // a tool call was allowed or rejected
+	Decided       bool          `json:"decided,omitempty"` // a tool call was allowed, rejected, or begun by the agent itself
 	Failed        Code          `json:"failed,omitempty"`  // failure code, while the failure is being explained
 	Config        *Config       `json:"config"`            // its configuration
 }

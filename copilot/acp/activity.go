@@ -40,13 +40,18 @@ func (p *prompt) activity(u acpsdk.SessionUpdate, t *tool) (a copilot.Activity, 
 	return a, a.Kind != ""
 }
 
+// harmless are the kinds of calls that change nothing.
+var harmless = map[acpsdk.ToolKind]bool{
+	acpsdk.ToolKindRead: true, acpsdk.ToolKindSearch: true, acpsdk.ToolKindThink: true, acpsdk.ToolKindFetch: true,
+}
+
 // changed reports whether a call has begun or ended since its last report.
 func (t *tool) changed() bool { return t.status != t.told && (t.runs() || t.ended()) }
 
 // ownCall returns a report of a call.
 func (p *prompt) ownCall(t *tool) copilot.OwnCall {
 	t.told = t.status
-	c := copilot.OwnCall{ID: p.first + "#" + strconv.Itoa(t.number), Name: cmp.Or(t.title, string(t.kind)), Status: copilot.CallRunning, Asked: t.asked}
+	c := copilot.OwnCall{ID: p.first + "#" + strconv.Itoa(t.number), Name: cmp.Or(t.title, string(t.kind)), Status: copilot.CallRunning, Asked: t.asked, Reads: harmless[t.kind]}
 	switch t.status {
 	case acpsdk.ToolCallStatusCompleted:
 		c.Status = copilot.CallCompleted

@@ -221,7 +221,7 @@ func TestOwnCalls(t *testing.T) {
 		}
 		k.want(k.round(t.Context(), 1), "Done.")
 		time.Sleep(time.Second)
-		read, fetch := copilot.OwnCall{ID: "req-1#1", Name: "Read a.go"}, copilot.OwnCall{ID: "req-1#2", Name: "fetch"}
+		read, fetch := copilot.OwnCall{ID: "req-1#1", Name: "Read a.go", Reads: true}, copilot.OwnCall{ID: "req-1#2", Name: "fetch", Reads: true}
 		wait, run := copilot.OwnCall{ID: "req-1#3", Name: "Wait"}, copilot.OwnCall{ID: "req-1#4", Name: "Run"}
 		is := func(c copilot.OwnCall, s copilot.CallStatus, asked bool) copilot.OwnCall {
 			c.Status, c.Asked = s, asked

@@ -106,6 +106,7 @@ func (p *player) heardWords(kind string, w *words) error {
 //
 //	copilot gets it [attempt N]                 the attempt was sent
 //	copilot thinks                              a sign of an answer
+//	copilot acts                                the agent runs a tool by itself
 //	copilot says "..." | N characters [in N segments]
 //	copilot answers "..." | N characters [in N segments]     says, then done; a text may end with a question
 //	copilot calls tool N [destructive] [reading] [allowed]
@@ -139,6 +140,8 @@ func (p *player) copilot(w *words) error {
 		return p.make("copilot.request", fields, map[string]any{"Attempt": n})
 	case "thinks":
 		return p.make("copilot.delta", fields, map[string]any{"Chars": p.said})
+	case "acts":
+		return p.make("copilot.delta", fields, map[string]any{"Chars": p.said, "Acted": true})
 	case "says":
 		return p.saysText(w, fields)
 	case "answers":

@@ -211,6 +211,7 @@ func coalesce(last, e csm.Event) (csm.Event, bool) {
 	case csm.CopilotDelta:
 		if p, ok := last.(csm.CopilotDelta); ok && p.Request == e.Request && p.Round == e.Round {
 			e.Coalesced += p.Coalesced + 1
+			e.Acted = e.Acted || p.Acted
 			return e, true
 		}
 	case csm.SpeechCursor: // only the latest counts

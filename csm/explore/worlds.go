@@ -27,8 +27,8 @@ func Worlds() []World {
 	list := []World{
 		{Name: "turns", About: "speech, typing and answers: interrupted, failed, retried and queued", Limits: world.Limits{Queue: 2, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Text | world.User | world.Retrying | world.Failing | world.Holding}},
-		{Name: "prose", About: "answers that end with a question to the user", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
-			Groups: world.Voice | world.Text | world.User | world.Replying | world.Asking}},
+		{Name: "prose", About: "answers that end with a question to the user; agents that act by themselves", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+			Groups: world.Voice | world.Text | world.User | world.Replying | world.Asking | world.Acting}},
 		{Name: "answers", About: "attempts, pieces and failures of answers; the configuration changes", Limits: world.Limits{Queue: 2, Segments: 2, Attempts: 2,
 			Groups: world.Text | world.User | world.Retrying | world.Failing | world.Holding | world.Configuring}},
 		{Name: "speech", About: "speech: segments, texts read aloud, pauses by the user and by suspensions", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 2, Attempts: 1,

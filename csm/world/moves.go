@@ -70,11 +70,12 @@ const (
 	Allowing                      // tool calls may be preapproved
 	Waiting                       // transcripts tell the assistant to wait
 	Asking                        // answers end with a question
+	Acting                        // agents run tools by themselves
 )
 
 var groupNames = []string{
 	"voice", "text", "reading", "pausing", "user", "retrying", "holding", "renewing", "device", "dropping", "failing", "fatally", "breaking",
-	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases", "allowing", "waiting", "asking",
+	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases", "allowing", "waiting", "asking", "acting",
 }
 
 // Names returns the names of the groups in g.

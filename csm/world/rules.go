@@ -231,6 +231,11 @@ var copilotSays = []say{
 			return csm.CopilotDelta{Request: it.ID, Round: int(it.Gen), Chars: int(p.Env.Said)*segmentChars + 1}
 		},
 		next: func(it Item) Item { it.Stage = streaming; return it }},
+	{group: Acting, when: answering,
+		event: func(p *Place, it Item) csm.Event {
+			return csm.CopilotDelta{Request: it.ID, Round: int(it.Gen), Chars: int(p.Env.Said)*segmentChars + 1, Acted: true}
+		},
+		next: func(it Item) Item { it.Stage = streaming; return it }},
 	{when: func(p *Place, it Item) bool { return answering(p, it) && int(p.Env.Said) < p.Limits.Segments },
 		event: func(p *Place, it Item) csm.Event {
 			at := int(p.Env.Said) * segmentChars

@@ -8,7 +8,7 @@ import (
 
 // Each group has a name.
 func TestGroupsHaveNames(t *testing.T) {
-	if Asking != Voice<<(len(groupNames)-1) {
+	if Acting != Voice<<(len(groupNames)-1) {
 		t.Errorf("%d groups have names, and there are more or fewer", len(groupNames))
 	}
 }

@@ -98,7 +98,12 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 	req := copilot.Request{
 		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
 		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked, Doing: a.doing,
-		Called: func(c copilot.OwnCall) { a.content.setOwnCall(e.Request, c) },
+		Called: func(c copilot.OwnCall) {
+			a.content.setOwnCall(e.Request, c)
+			if !c.Asked && !c.Reads {
+				a.post(csm.CopilotDelta{Request: e.Request, Round: e.Round, Chars: a.content.extend(e.Request, ""), Acted: true})
+			}
+		},
 	}
 	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req) })
 }

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -42,6 +44,41 @@ func TestDeedsOfTheAgent(t *testing.T) {
 	own("9", "Late", copilot.CallCompleted)
 	if got := c.ownCalls(); len(got) != 0 {
 		t.Errorf("after the conversation %+v", got)
+	}
+}
+
+// acts is an agent that makes calls by itself.
+type acts []copilot.OwnCall
+
+func (acts) Name() string { return "acts" }
+func (a acts) Send(_ context.Context, r copilot.Request, _ func(string)) error {
+	for _, c := range a {
+		r.Called(c)
+	}
+	return nil
+}
+
+// The core learns of a call that the agent began by itself and that may change something: what the
+// user adds then does not take the request back. Calls that the user was asked about it knows.
+func TestAnAgentThatActsByItself(t *testing.T) {
+	for _, c := range []struct {
+		call  copilot.OwnCall
+		acted bool
+	}{
+		{copilot.OwnCall{ID: "1", Name: "Edit", Status: copilot.CallRunning}, true},
+		{copilot.OwnCall{ID: "1", Name: "Read", Status: copilot.CallRunning, Reads: true}, false},
+		{copilot.OwnCall{ID: "1", Name: "Edit", Status: copilot.CallRunning, Asked: true}, false},
+	} {
+		a, next := errands(t, acts{c.call})
+		a.send(csm.SendCopilot{Request: 1, Turn: 1, Utterance: 1}, "")
+		acted := false
+		for e := next(); csm.KindOf(e) != csm.KindCopilotDone; e = next() {
+			d, _ := e.(csm.CopilotDelta)
+			acted = acted || d.Acted
+		}
+		if acted != c.acted {
+			t.Errorf("%+v: the core is told %v, want %v", c.call, acted, c.acted)
+		}
 	}
 }
 

@@ -197,7 +197,7 @@ bit udr[U];          /* the user interrupted after it began */
 short uat[U];        /* the order of onsets */
 short nonset;
 bit doubt, meant;    /* the rest is kept until it is known what was said; words that count were heard */
-bit turn, words, expl, manual, atools;
+bit turn, words, expl, acted, manual, atools;
 byte profile, turns;
 bit tools;           /* the settings */
 byte prof, man;      /* those of the turn */
@@ -285,11 +285,11 @@ inline hand_in() {
   if :: queue + drafts <= maxqueue -> queue = queue + drafts :: else -> queue = maxqueue; refuse_() fi;
   drafts = 0
 }
-inline begin_turn() { turn = 1; words = 0; uttered = 0; aturn = 0; expl = 0; upause = 0; prof = profile; man = turns; atools = tools; rounds_ = maxrounds; xturn = xturn | 1 }
+inline begin_turn() { turn = 1; words = 0; uttered = 0; aturn = 0; expl = 0; acted = 0; upause = 0; prof = profile; man = turns; atools = tools; rounds_ = maxrounds; xturn = xturn | 1 }
 inline end_turn(how) {
   if
   :: turn ->
-     xturn = xturn | (expl && how != 16 -> 4 : how); turn = 0; words = 0; expl = 0; uttered = 0; aturn = 0;
+     xturn = xturn | (expl && how != 16 -> 4 : how); turn = 0; words = 0; expl = 0; acted = 0; uttered = 0; aturn = 0;
      if :: how != 2 -> prose = 0 :: else fi
   :: else
   fi

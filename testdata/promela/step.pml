@@ -250,7 +250,7 @@ inline to_question_content() {
      fi
   fi
 }
-#define goes_on (over == O_REQUEST && man != 2 && !aturn && !expl && uttered && (rst == R_NONE || round == 0) && runcall == 0 && dyT == 0 && ap == A_NONE)
+#define goes_on (over == O_REQUEST && man != 2 && !aturn && !expl && !acted && uttered && (rst == R_NONE || round == 0) && runcall == 0 && dyT == 0 && ap == A_NONE)
 inline content() {
   if
   :: ph == LISTENING -> stop_speech(); if :: !turn -> begin_turn() :: else fi; message()
@@ -527,7 +527,7 @@ inline event() {
      :: else -> stale = 1
      fi
   :: ev == COPILOT_REQUEST -> if :: live && rst == R_SENT && ph == ANALYSING -> ph = WAITING :: else -> stale = 1 fi
-  :: ev == COPILOT_DELTA -> if :: live && streaming -> sign() :: else -> stale = 1 fi
+  :: ev == COPILOT_DELTA -> if :: live && streaming -> sign(); if :: ec -> acted = 1 :: else fi :: else -> stale = 1 fi
   :: ev == COPILOT_SEGMENT -> if :: live && streaming && ec > chars -> sign(); chars = ec; said = 1; piece(ANSWER) :: else -> stale = 1 fi
   :: ev == COPILOT_TOOLCALL ->
      if

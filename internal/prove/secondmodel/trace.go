@@ -221,8 +221,10 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 		return 0, bit(field(e, "Load") == int(r.load)), 0
 	case csm.SpeechStarted, csm.SpeechPaused, csm.SpeechResumed, csm.SpeechStopped, csm.Partial, csm.Final, csm.RecognitionLost:
 		return r.voice(e)
-	case csm.CopilotSent, csm.CopilotDelta:
-		return field(e, "Request"), field(e, "Round"), 0
+	case csm.CopilotSent:
+		return int(e.Request), e.Round, 0
+	case csm.CopilotDelta:
+		return int(e.Request), e.Round, bit(e.Acted)
 	case csm.ToolSearchDone:
 		return int(e.Request), e.Round, ending(e.Code, e.Cancelled)
 	case csm.CopilotSegment:
