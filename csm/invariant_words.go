@@ -81,7 +81,11 @@ func checkWithdrawn(before State, e Envelope, after State, fx []Effect) error {
 		return nil
 	}
 	_, click := e.Event.(UserApprove)
-	calls := slices.ContainsFunc(fx, func(f Effect) bool { _, call := f.(CallTool); return call })
+	asked, _ := before.Copilot.(copilot.WaitingForApproval)
+	calls := slices.ContainsFunc(fx, func(f Effect) bool { // a preapproved one may run after a no
+		c, call := f.(CallTool)
+		return call && c.ToolCall == asked.Calls[0].ID
+	})
 	if after.Approval.State.phase() == ApprovalDeciding || calls && !click {
 		return fmt.Errorf("invariant 14: a yes outlasts %v", KindOf(e.Event))
 	}
