@@ -165,6 +165,7 @@ func (r *recognition) run(ctx context.Context) {
 	defer u.release()
 	partials := newRepeater(r.report)
 	writes, heard := 0, int64(0)
+	var pause settledWords
 	for {
 		j, ok := r.pop(ctx)
 		if !ok {
@@ -172,23 +173,25 @@ func (r *recognition) run(ctx context.Context) {
 		}
 		switch j.kind {
 		case recognitionStart:
-			writes, heard = 0, 0
+			writes, heard, pause = 0, 0, settledWords{}
 			partials.begin(j.item)
 			partials.during(u.start)
 		case recognitionWrite:
 			partials.during(func() { u.write(j.pcm) })
 			heard += int64(len(j.pcm))
 			if writes++; writes%partialEvery == 0 {
-				partials.report(transcript{item: j.item, text: u.partial(), heard: heard})
+				partials.report(transcript{item: j.item, text: pause.words(u.partial()), heard: heard})
 			}
 		case recognitionSettled:
 			var so hearing.Result
 			partials.during(func() { so = u.settle() })
 			if heard > 0 && u.settles() { // the judge of the pause gets the words as they will be
-				partials.report(transcript{item: j.item, text: strings.TrimSuffix(so.Text, "."), heard: heard})
+				pause = settledWords{text: strings.TrimSuffix(so.Text, "."), draft: u.partial()}
+				partials.report(transcript{item: j.item, text: pause.text, heard: heard})
 			}
 			r.report(transcript{item: j.item, text: so.Text, settled: true, answer: so.Answer})
 		case recognitionResumed:
+			pause = settledWords{}
 			u.resume()
 		case recognitionOverload:
 			u.fail(errOverload)
@@ -201,6 +204,18 @@ func (r *recognition) run(ctx context.Context) {
 			r.report(transcript{item: j.item, text: result.Text, final: true, probs: result.Probs, answer: result.Answer, err: err})
 		}
 	}
+}
+
+// settledWords are the words that a pause has settled, and the partial result at that time, which
+// may be older.
+type settledWords struct{ text, draft string }
+
+// words returns the settled words, or a partial result that is newer.
+func (s settledWords) words(partial string) string {
+	if s.text != "" && partial == s.draft {
+		return s.text
+	}
+	return partial
 }
 
 // repeater reports partial results. While the engine works, loading included, it repeats

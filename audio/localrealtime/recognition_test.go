@@ -77,3 +77,69 @@ func signsOfLife(t *testing.T, slow slowEngine) {
 		t.Error(err)
 	}
 }
+
+// settlingEngine is a fake whose drafts are behind the text that it settles on, like those of a
+// model that is run on everything heard so far.
+type settlingEngine struct {
+	slowEngine
+	drafts *[]string // what Partial returns, one after the other; the last one stays
+}
+
+func (s settlingEngine) Partial() string {
+	draft := (*s.drafts)[0]
+	if len(*s.drafts) > 1 {
+		*s.drafts = (*s.drafts)[1:]
+	}
+	return draft
+}
+func (settlingEngine) Settle() (hearing.Result, error) {
+	return hearing.Result{Text: "write a unit test."}, nil
+}
+func (settlingEngine) Resume() error { return nil }
+
+// The words that a pause has settled are those that judge it until the voice goes on. An older
+// draft does not replace them; a newer one does.
+func TestADraftDoesNotReplaceSettledWords(t *testing.T) {
+	for name, c := range map[string]struct{ drafts, want []string }{
+		"old draft": {[]string{"write a"}, []string{"write a", "write a unit test", "write a unit test", "write a"}},
+		"new draft": {[]string{"write a", "write a", "write a unit test for"},
+			[]string{"write a", "write a unit test", "write a unit test for", "write a unit test for"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reports := make(chan transcript, 100)
+			p := newPool(func() (hearing.Recognizer, error) { return settlingEngine{drafts: &c.drafts}, nil }, time.Minute, func() {})
+			r := newRecognition(p, nil, nil, func(of transcript) { reports <- of })
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() { defer close(ended); r.run(ctx) }()
+			write := func() {
+				for range partialEvery {
+					r.write("item", make([]int16, 512))
+				}
+			}
+			r.start("item", nil)
+			for range partialEvery - 1 { // start writes too
+				r.write("item", make([]int16, 512))
+			}
+			r.settle("item")
+			write()
+			r.resume("item")
+			write()
+			r.finish("item")
+			var texts []string
+			for got := <-reports; !got.final; got = <-reports {
+				if !got.settled {
+					texts = append(texts, got.text)
+				}
+			}
+			if !slices.Equal(texts, c.want) {
+				t.Errorf("reported %q, want %q", texts, c.want)
+			}
+			stop()
+			<-ended
+			if err := p.close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
