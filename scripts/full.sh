@@ -2,9 +2,10 @@
 # Runs what takes too long for `make test` and `make conformance`: the property tests with many
 # more random cases under the race detector, each fuzz target for a while, the exploration of
 # each world with larger bounds and of every pair of worlds, the second coding agent, ten
-# minutes of dictation, every automatic mutant, and the benchmarks. A passed case leaves a stamp in
-# the folder given as the first argument, and does not run again until the folder is removed or the
-# code changes. The second argument is the binary that explores.
+# minutes of dictation, five minutes of speech in each mode, every automatic mutant, and the
+# benchmarks. A passed case leaves a stamp in the folder given as the first argument, and does not
+# run again until the folder is removed or the code changes. The second argument is the binary that
+# explores.
 #
 #   scripts/full.sh out/full bin/agentvoice-daemon
 #
@@ -70,6 +71,7 @@ gemini() {
 run "agent gemini" gemini
 
 run "ten minutes of dictation" go test -count=1 -timeout 20m -run '^TestLongDictation$' ./cmd/agentvoice-daemon -dictation 10m
+run "five minutes of speech in each mode" go test -count=1 -timeout 20m -run '^TestSpeechIsWhole$' ./cmd/agentvoice-daemon -spoken 5m
 
 # Resumes after the last mutant that was run.
 run "mutants of the core" go run ./internal/prove mutants run -all
