@@ -285,6 +285,14 @@ bench-choices: deps-test ## repeat the measurements behind the parameters of det
 	@scripts/speech.sh
 	@go test -run '^$$' -bench '$(CHOICES)' -benchtime 1x -timeout 2h ./audio/dsp ./audio/vad ./audio/wake ./audio/portaudio ./internal/vocab
 
+# A folder of WAV files with one sentence each, and its words in a text file of the same name.
+RECORDINGS ?=
+
+.PHONY: bench-pauses
+bench-pauses: build $(TOOL)/loopbench ## measure how many sentences with a pause inside reach the agent as one request; RECORDINGS=folder names the sentences, PAUSES='-only "no pause"' some rows
+	@test -n "$(RECORDINGS)" || { echo 'bench-pauses: no sentences; add RECORDINGS=folder, with *.wav files and a *.txt of the same name for each'; exit 2; }
+	@$(TOOL)/loopbench -daemon $(BIN) -recordings "$(RECORDINGS)" -out $(OUT)/bench $(PAUSES)
+
 .PHONY: renewals
 renewals: deps-test ## talk for ten minutes over sessions of one minute; prints gaps and lost turns
 	@go test -count 1 -timeout 20m -v -run TestRenewalCrossesThreeLimitsInOneConversation ./internal/daemon/live -args -session-limit 60s -renew-for 10m

@@ -7,6 +7,11 @@
 //	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench \
 //		-questions out/questions.wav -tones out/tones.wav -models out/models
 //
+// With recorded sentences, it instead inserts a pause in each, and counts those that reach the
+// agent as one request.
+//
+//	loopbench -daemon bin/agentvoice-daemon -recordings sentences -out out/bench
+//
 // Latencies come from the conversation's own journal; CPU time and memory come from
 // the operating system's accounting of the finished process.
 package main
@@ -40,13 +45,26 @@ func main() {
 	flag.StringVar(&q.spoken, "questions", "", "WAV file with questions in English; empty skips the comparison of engines")
 	flag.StringVar(&q.tones, "tones", "", "WAV file with questions in the tone language")
 	flag.StringVar(&q.models, "models", "", "folder with the models that understand and speak it")
+	var p pauseOptions
+	flag.StringVar(&p.recordings, "recordings", "", "folder of recorded sentences, each with its words in a text file; measures only pauses inside of them")
+	flag.IntVar(&p.sentences, "sentences", 0, "how many of them to use; 0 uses all")
+	flag.IntVar(&p.parallel, "parallel", 3, "how many conversations with the fast voice to hold at a time, beside one with the default voice")
+	flag.StringVar(&p.only, "only", "", "measure only the rows of pauses that match this regular expression, such as \"at once: pause of 0.8 s\"")
 	flag.Parse()
+	if p.recordings != "" {
+		exitOn(pauses(*daemon, *out, p))
+		return
+	}
 	err := run(*daemon, *recording, *out, *starts, *watch)
 	if err == nil && q.spoken != "" {
 		err = errors.Join(compare(*daemon, q, *out),
 			speculate(*daemon, map[string]string{"questions": q.spoken, "conversation": *recording}, *out),
 			serveMany(*daemon, q.spoken, *out, *load))
 	}
+	exitOn(err)
+}
+
+func exitOn(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "loopbench:", err)
 		os.Exit(1)

@@ -28,8 +28,8 @@ import (
 // answerFigures counts how short answers were understood while one is expected, and what else
 // was taken for a yes.
 type answerFigures struct {
-	// Answers counts recordings of a yes, no, stop, pause or hum. Right were understood as
-	// such; Opposite were taken for a yes and are none, or were a yes and taken for a no.
+	// Answers counts recordings of a yes, no, "okay", stop, pause or hum. Right were understood as
+	// such; Opposite were taken for one that allows something and are none, or the other way round.
 	Answers  int `json:"answers"`
 	Right    int `json:"right"`
 	Opposite int `json:"opposite"`
@@ -43,14 +43,14 @@ type answerFigures struct {
 // count adds a sound. Its class is that of its words, if they are known.
 func (a *answerFigures) count(c spokenClip, heard daemon.Transcript) {
 	class, doubted := heard.Means()
-	yes := class == csm.Yes && !doubted
+	yes := (class == csm.Yes || class == csm.Agree) && !doubted
 	switch want := daemon.ClassOf(c.words); want {
-	case csm.Yes, csm.No, csm.Stop, csm.Pause, csm.Backchannel:
+	case csm.Yes, csm.No, csm.Agree, csm.Stop, csm.Pause, csm.Backchannel:
 		a.Answers++
 		switch refused := class == csm.No || class == csm.Stop; {
 		case class == want && !doubted:
 			a.Right++
-		case yes, want == csm.Yes && refused:
+		case yes, (want == csm.Yes || want == csm.Agree) && refused:
 			a.Opposite++
 			a.Taken = append(a.Taken, fmt.Sprintf("%s (%s) as %q", c.name, c.words, heard.Text))
 		}
@@ -98,7 +98,7 @@ recordings of human speech: those of Debian packages on this machine
 WAV file. The first recordings are also fed in real time, to measure the delay of the
 final text.
 
-Short answers (yes, no, stop, a hum) are counted too, as while a question is open, and
+Short answers (yes, no, okay, stop, a hum) are counted too, as while a question is open, and
 what else was taken for a yes: among the recordings, and with --sounds among sounds that
 are no English words, such as coughs, keys, music, babble and speech in other languages.`,
 		Args: noArguments,
