@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
@@ -111,4 +112,11 @@ func (t talk) String() string {
 		fmt.Fprintf(&b, "reply %d: after %d ms, for %d ms, calls %v, %s\n", i, r.First, r.Rest, r.Calls, r.Ends)
 	}
 	return b.String()
+}
+
+// Seeds that found a fault: a no to one call, after which a preapproved one ran.
+func TestSchedulesThatWentWrong(t *testing.T) {
+	for _, seed := range []int{586, 1189, 4809} {
+		playTalks(t, seed, seed+1)
+	}
 }

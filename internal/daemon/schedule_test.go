@@ -575,13 +575,6 @@ var schedules = flag.Int("schedules", 500, "number of schedules of TestMoreSched
 // word, and none is sent twice.
 func TestSchedules(t *testing.T) { playTalks(t, 0, 100) }
 
-// Seeds that found a fault: a no to one call, after which a preapproved one ran.
-func TestSchedulesThatWentWrong(t *testing.T) {
-	for _, seed := range []int{586, 1189, 4809} {
-		playTalks(t, seed, seed+1)
-	}
-}
-
 // The same with more schedules.
 //
 //test:long

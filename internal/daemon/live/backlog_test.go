@@ -43,6 +43,7 @@ func newGapped(t *testing.T) *gapped {
 	}}
 	w.devices, w.link = newDevices(w), &link{w: w}
 	w.cues = newCues(func(*audio.Frame) {}, func() {})
+	w.grace = newGrace(w)
 	g.ear = &ear{w: w}
 	w.devices.ear.Store(g.ear)
 	g.first = g.call(false)

@@ -103,6 +103,7 @@ func TestACommitDoesNotOvertakeAudio(t *testing.T) {
 				}
 				service := &fakeHearing{}
 				w := &World{cfg: Config{Speed: 1}, port: port, cues: newCues(nil, func() {})}
+				w.grace = newGrace(w)
 				defer w.cues.shut()
 				h := &hearer{w: w, call: &call{client: service}, ends: c.ends}
 				h.match = newMatcher(port, 1, true, func(int64, int64) bool { return false })

@@ -81,6 +81,7 @@ func newQuestion(t *testing.T) *question {
 	q.w.service = &service{w: q.w}
 	q.w.comparer = newComparer(q.w, time.Minute)
 	q.w.cues = newCues(func(*audio.Frame) {}, func() {})
+	q.w.grace = newGrace(q.w)
 	q.c = &call{link: &link{w: q.w}, client: &noting{}, gate: &gate{}}
 	q.c.hearer = &hearer{w: q.w, call: q.c, comparer: q.w.comparer}
 	q.c.hearer.match = newMatcher(q.w.port, 1, true, func(int64, int64) bool { return false })

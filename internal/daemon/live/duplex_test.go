@@ -35,6 +35,7 @@ func TestTheUserIsToldThatTheAssistantHearsItself(t *testing.T) {
 	w.voice = newVoice(w)
 	w.aside = newAside(w, w.voice.player.Render)
 	w.cues = newCues(w.aside.render, func() {})
+	w.grace = newGrace(w)
 	w.link = newLink(w)
 	w.devices = newDevices(w)
 	e, err := newEar(w, protocol.DefaultSettings())

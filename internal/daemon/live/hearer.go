@@ -66,6 +66,7 @@ func (h *hearer) with(fact func(*matcher) []csm.Event) {
 	for _, e := range append(fact(m), m.overdue()...) {
 		h.w.port.Post(e)
 		h.w.cues.heard(e)
+		h.w.grace.heard(e)
 	}
 }
 

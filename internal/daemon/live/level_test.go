@@ -159,6 +159,7 @@ func TestTheWordsOfADistantVoiceAreMarked(t *testing.T) {
 		},
 	}}
 	w.cues = newCues(func(*audio.Frame) {}, func() {})
+	w.grace = newGrace(w)
 	s := &scene{}
 	e := &ear{w: w}
 	h := &hearer{w: w, call: &call{link: &link{w: w}}, ear: e}

@@ -119,6 +119,7 @@ type World struct {
 	volume  *volume
 	silence *silencer
 	cues    *cues
+	grace   *grace
 	waker   *waker // used by the devices' queue only
 
 	detectors *detectors // nil without a local detector
@@ -145,6 +146,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		if cfg.Comparer != nil {
 			w.comparer = newComparer(w, cmp.Or(cfg.KeepModels, localrealtime.DefaultKeepEngines))
 		}
+		w.grace = newGrace(w)
 		w.service = newService(w)
 		w.voice = newVoice(w)
 		w.volume = &volume{inner: w.voice.player.Render}
@@ -314,6 +316,7 @@ func (w *World) Close() error {
 			w.closed = w.detectors.shut()
 		}
 		w.cues.shut()
+		w.grace.shut()
 		w.link.shut()
 		w.devices.shut()
 		w.comparer.shut()

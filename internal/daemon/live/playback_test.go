@@ -34,6 +34,7 @@ func TestRenderingAllocatesAndPostsNothing(t *testing.T) {
 	w.voice = newVoice(w)
 	w.aside = newAside(w, w.voice.player.Render)
 	w.cues = newCues(w.aside.render, func() {})
+	w.grace = newGrace(w)
 	w.devices = newDevices(w)
 	defer func() {
 		w.devices.q.Close()

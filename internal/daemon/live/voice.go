@@ -56,6 +56,7 @@ type assistant struct {
 type piece struct {
 	chars   int64
 	rate    float64
+	answers bool // it is a part of an answer, or asks about a call
 	said    realtime.Segment
 	written int64 // samples accepted by the player
 	ended   bool  // written is final
@@ -139,7 +140,7 @@ func (v *assistant) speak(e csm.Speak) {
 		said := realtime.Segment{ID: seg, Turn: e.Turn, Text: text, Speed: rate}
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.pieces[seg] = &piece{chars: int64(utf8.RuneCountInString(text)), rate: rate, said: said}
+		v.pieces[seg] = &piece{chars: int64(utf8.RuneCountInString(text)), rate: rate, said: said, answers: e.Segment.Request != 0 || e.Segment.Ask != 0}
 		c.voice.Speak(said)
 	}
 }
@@ -234,7 +235,11 @@ func (v *assistant) played(e audio.PlayerEvent) {
 	gen, seq := e.Seg.Gen, e.Seg.Seq
 	switch e.Kind {
 	case audio.Buffered:
-		v.w.port.Post(csm.SpeechBuffered{Gen: gen, Seq: seq})
+		if ready := (csm.SpeechBuffered{Gen: gen, Seq: seq}); v.answers(e.Seg) {
+			v.w.grace.buffered(ready)
+		} else {
+			v.w.port.Post(ready)
+		}
 	case audio.SegmentPlayed:
 		v.learn(e)
 		v.w.port.Post(csm.SpeechPlayed{Gen: gen, Seq: seq})
@@ -250,6 +255,15 @@ func (v *assistant) played(e audio.PlayerEvent) {
 		v.w.port.Post(csm.SpeechFlushed{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
 		v.forget(gen)
 	}
+}
+
+// answers says whether a segment is a part of an answer, or asks about one of its calls. Others, such
+// as a notice, follow nothing that the user may still be saying.
+func (v *assistant) answers(seg audio.SegmentID) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := v.pieces[seg]
+	return p != nil && p.answers
 }
 
 // output reports where the player's output fell silent or has audio again. A frame is
