@@ -23,7 +23,9 @@ func (r *run) openTurn() {
 // user cuts it off. The context of a turn that is cut off stays while Interrupted, until it is
 // known how much was heard.
 func (r *run) end(how TurnEnd) {
-	r.cut()
+	if !r.st.Cleared() { // or how much was heard is not known yet
+		r.cut()
+	}
 	r.cancel()
 	t := r.st.Current
 	if t.ID == 0 {
