@@ -10,7 +10,7 @@ import (
 
 // leastGrace is how long the user must have been silent before an answer begins to be spoken. What the
 // user adds until then belongs to the same message (docs/design/measurements.md, Pauses inside a
-// sentence). A pause is known some 0.15 s after the voice.
+// sentence). A pause is known 0.2 to 0.35 s after the voice.
 const leastGrace = 900 * time.Millisecond
 
 // grace keeps an answer that is ready very soon from being spoken into a pause of the user's: a turn is
