@@ -19,22 +19,11 @@ var dictation = flag.Duration("dictation", 90*time.Second, "length of the turn t
 // TestLongDictation: one long turn is whole, although the recogniser is killed in it, and the
 // memory of its process does not grow with it.
 func TestLongDictation(t *testing.T) {
-	length := int(dictation.Seconds() * 16000)
 	modelsOf(t)
 	s := startSpeechServer(t)
 	c := s.connect(false)
-	var pcm []int16
-	var said []string
-	alone, wrongAlone := map[string]int{}, 0
-	for i := 0; len(pcm) < length; i++ {
-		name := []string{"archive", "async", "main", "undo", "unsure"}[i%5]
-		sound, words := spokenSentence(t, name)
-		if i < 5 {
-			alone[name], _ = wer.Compute(words, c.dictate(sound))
-		}
-		pcm, said, wrongAlone = append(append(pcm, sound...), make([]int16, 6400)...), append(said, words), wrongAlone+alone[name]
-	}
-	s.ears.set(length/5, func() { killEngines(t) })
+	pcm, said, wrongAlone := sentencesFor(t, c, *dictation)
+	s.ears.set(len(pcm)/5, func() { killEngines(t) })
 	heard := c.dictate(pcm)
 	peak := peakMemory(t, engineOf(os.Getpid(), "--worker"))
 	wrong, words := wer.Compute(strings.Join(said, " "), heard)
@@ -47,6 +36,22 @@ func TestLongDictation(t *testing.T) {
 	if peak > 400<<10 {
 		t.Errorf("the process has taken %d MB", peak>>10)
 	}
+}
+
+// sentencesFor returns sentences of developers with short pauses, at 16 kHz, until they take some time,
+// their words, and how many of them are misheard where each sentence stands alone.
+func sentencesFor(t *testing.T, c *speechClient, length time.Duration) (pcm []int16, said []string, wrongAlone int) {
+	t.Helper()
+	alone := map[string]int{}
+	for i := 0; len(pcm) < int(length.Seconds()*16000); i++ {
+		name := []string{"archive", "async", "main", "undo", "unsure"}[i%5]
+		sound, words := spokenSentence(t, name)
+		if i < 5 {
+			alone[name], _ = wer.Compute(words, c.dictate(sound))
+		}
+		pcm, said, wrongAlone = append(append(pcm, sound...), make([]int16, 6400)...), append(said, words), wrongAlone+alone[name]
+	}
+	return pcm, said, wrongAlone
 }
 
 // peakMemory returns the most memory that a process has taken, in KB.

@@ -32,7 +32,7 @@ func speculate(daemon string, recordings map[string]string, out string) error {
 			results = append(results, r)
 			go func() {
 				turns, requests, err := ask(daemon, recordings[name], setting, filepath.Join(out, "early-"+name+"-"+setting+".jsonl"))
-				r <- result{name + map[string]string{"false": "", "true": ", sent early"}[setting], turns, requests, err}
+				r <- result{name + map[string]string{"false": "", "true": ", agentvoice.speculation"}[setting], turns, requests, err}
 			}()
 		}
 	}
