@@ -74,7 +74,8 @@ type late struct {
 
 // item is the service's name for an utterance.
 type item struct {
-	from, to int64      // from is -1 if the service reported no onset
+	from, to int64      // before 0 for a voice at the beginning, which a service pads
+	onset    bool       // the service reported where it begins
 	of       *utterance // nil while no voice is known for it
 }
 
@@ -186,7 +187,7 @@ func (m *matcher) empty(id uint64) []csm.Event {
 
 // started handles the service's onset.
 func (m *matcher) started(name string, pos int64) csm.Event {
-	it := m.item(name, pos)
+	it := m.item(name, pos, true)
 	if it.of != nil || m.local {
 		return nil
 	}
@@ -196,7 +197,7 @@ func (m *matcher) started(name string, pos int64) csm.Event {
 
 // stopped handles the service's end of speech.
 func (m *matcher) stopped(name string, pos int64) csm.Event {
-	it := m.item(name, pos)
+	it := m.item(name, pos, true)
 	it.to = pos
 	u := it.of
 	if u == nil || u.stopped {
@@ -211,7 +212,7 @@ func (m *matcher) stopped(name string, pos int64) csm.Event {
 func (m *matcher) partial(name, text string) csm.Event {
 	it := m.items[name]
 	if it == nil && !m.wordsOnly {
-		it = m.item(name, -1)
+		it = m.item(name, 0, false)
 	}
 	if it != nil && it.of != nil {
 		return m.port.HeardPartly(m.epoch, it.of.id, text)
@@ -231,7 +232,7 @@ func (m *matcher) settled(name string, said daemon.Transcript) csm.Event {
 // local detector missed, unless they may be the assistant's own, or were made of silence.
 // Words spoken under push-to-talk are never taken for a cough.
 func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
-	it := m.item(name, -1)
+	it := m.item(name, 0, false)
 	delete(m.items, name)
 	u := it.of
 	m.heardTo = max(m.heardTo, it.to)
@@ -316,7 +317,7 @@ func (m *matcher) release() (events []csm.Event) {
 
 // failed handles speech that the service could not transcribe.
 func (m *matcher) failed(name string) csm.Event {
-	it := m.item(name, -1)
+	it := m.item(name, 0, false)
 	delete(m.items, name)
 	m.heardTo = max(m.heardTo, it.to)
 	if it.of == nil {
@@ -344,11 +345,12 @@ func (m *matcher) unanswered(silent, now, oldest int64) (from int64, owes, kept 
 }
 
 // item returns the service's item with that name. A new item is assigned to the oldest
-// utterance without one that it can match; pos is where it begins, or -1 if unknown.
-func (m *matcher) item(name string, pos int64) *item {
+// utterance without one that it can match; pos is where it begins if onset says that this is
+// known.
+func (m *matcher) item(name string, pos int64, onset bool) *item {
 	it := m.items[name]
 	if it == nil {
-		it = &item{from: pos, to: pos}
+		it = &item{from: pos, to: pos, onset: onset}
 		m.items[name] = it
 	}
 	if it.of != nil {
@@ -365,7 +367,7 @@ func (m *matcher) item(name string, pos int64) *item {
 
 // silent reports whether an item is the silence after an utterance: the core's commit
 // crossed the service's own end of it. Services invent words for silence.
-func (m *matcher) silent(it *item) bool { return it.from < 0 && !m.wordsOnly }
+func (m *matcher) silent(it *item) bool { return !it.onset && !m.wordsOnly }
 
 // meet reports whether an item can belong to an utterance: they overlap. An item without
 // an onset is the result of a commit. A service that reports only words does not give
@@ -374,7 +376,7 @@ func (m *matcher) meet(u *utterance, it *item) bool {
 	if u.pressed || m.wordsOnly {
 		return true
 	}
-	if it.from < 0 {
+	if !it.onset {
 		return u.stopped
 	}
 	near := audio.Samples(slack)

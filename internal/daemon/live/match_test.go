@@ -2,6 +2,8 @@ package live
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -107,75 +109,106 @@ func told(e csm.Event) string {
 	}
 }
 
+var matcherCases = []struct {
+	name  string
+	local bool
+	echo  [2]int64
+	lines string
+	want  string
+}{
+	{"the service's words are of the voice", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\npartial A one\nstopped A 1400\ngone\nfinal A one two",
+		"1 starts 100; 1 pauses 900; 1 so far 1; 1 ends 1400; 1 words 2"},
+	{"the service is first", true, [2]int64{-1, -1},
+		"started A 80\nvoice 100\nstopped A 1400\nfinal A one", "1 starts 100; 1 ends 1400; 1 words 1"},
+	{"a voice at the beginning, which the service pads", true, [2]int64{-1, -1},
+		"voice 14\nstarted A -20\nsilence 900\npartial A one\nstopped A 1400\ngone\nfinal A one two",
+		"1 starts 14; 1 pauses 900; 1 so far 1; 1 ends 1400; 1 words 2"},
+	{"the same, heard first by the service", true, [2]int64{-1, -1},
+		"started A -20\nvoice 14\nsilence 900\nstopped A 1400\nfinal A one two", "1 starts 14; 1 pauses 900; 1 ends 1400; 1 words 2"},
+	{"the same, missed by the detector", true, [2]int64{-1, -1},
+		"started A -20\nstopped A 1400\nfinal A one two", "1 starts 0; 1 ends 1400; 1 words 2"},
+	{"the words at a pause", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\nsettled A one two\nsettled B of another\nstopped A 1400\nfinal A one two",
+		"1 starts 100; 1 pauses 900; settled 1 one two; 1 ends 1400; 1 words 2"},
+	{"a voice that goes on", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\nvoice 1200\nsilence 2000\nstopped A 2500\nfinal A one",
+		"1 starts 100; 1 pauses 900; 1 resumes 1200; 1 pauses 2000; 1 ends 2500; 1 words 1"},
+	{"a long pause that the service takes for thinking", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\ngone\nvoice 3000\nsilence 3500\nstopped A 4500\nfinal A one",
+		"1 starts 100; 1 pauses 900; 1 resumes 3000; 1 pauses 3500; 1 ends 4500; 1 words 1"},
+	{"a cough that the service does not hear", true, [2]int64{-1, -1},
+		"voice 100\nsilence 400\ngone\nvoice 2000\nstarted A 1900\nstopped A 3000\nfinal A one",
+		"1 starts 100; 1 pauses 400; 1 ends 400; 1 nothing; 2 starts 2000; 2 ends 3000; 2 words 1"},
+	{"two in a row, whose words come late", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\nstopped A 1400\nvoice 1600\nstarted B 1500\nfinal A one\nsilence 2500\nstopped B 3000\nfinal B one two",
+		"1 starts 100; 1 pauses 900; 1 ends 1400; 2 starts 1600; 1 words 1; 2 pauses 2500; 2 ends 3000; 2 words 2"},
+	{"the service parts what the voice does not", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nstopped A 1000\nvoice 1100\nstarted B 1050\nfinal A one\nstopped B 2000\nfinal B two",
+		"1 starts 100; 1 ends 1000; 2 starts 1100; 1 words 1; 2 ends 2000; 2 words 1"},
+	{"the assistant's own voice", true, [2]int64{0, 5000},
+		"started A 1000\nstopped A 3000\nfinal A one two\nstarted B 3500\nfailed B", ""},
+	{"words that the detector missed", true, [2]int64{-1, -1},
+		"started A 1000\nstopped A 3000\nfinal A one two", "1 starts 1000; 1 ends 3000; 1 words 2"},
+	{"nothing that the detector missed", true, [2]int64{-1, -1}, "started A 1000\nstopped A 3000\nfinal A", ""},
+	{"speech that is not understood", true, [2]int64{-1, -1}, "voice 100\nstarted A 80\nstopped A 900\nfailed A", "1 starts 100; 1 ends 900; 1 lost"},
+	{"the core ends it", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\ncommitted\nvoice 5000\nfinal A one", "1 starts 100; 1 pauses 900; 2 starts 5000; 1 words 1"},
+	{"an item that is over before the voice began is not its", true, [2]int64{0, 2000},
+		"started A 100\nstopped A 700\nvoice 4000\nfinal A one\nstarted B 3900\nstopped B 5000\nfinal B two",
+		"1 starts 4000; 1 ends 5000; 1 words 1"},
+	{"without a detector the items are the utterances", false, [2]int64{-1, -1},
+		"started A 80\npartial A one\nstopped A 1400\nstarted B 1500\nfinal A one\nstopped B 2000\nfailed B",
+		"1 starts 80; 1 so far 1; 1 ends 1400; 2 starts 1500; 1 words 1; 2 ends 2000; 2 lost"},
+	{"words that the service doubts", true, [2]int64{-1, -1}, "voice 100\nstarted A 80\nstopped A 900\ndoubted A one", "1 starts 100; 1 ends 900; 1 words 1 doubted"},
+	{"it doubts words that nobody was heard to say", true, [2]int64{-1, -1}, "started A 1000\nstopped A 3000\ndoubted A one", "1 starts 1000; 1 ends 3000; 1 words 1 doubted"},
+	{"by hand, which leaves no doubt", false, [2]int64{-1, -1}, "pressed 100\ncommitted\ndoubted A one", "1 starts 100; 1 words 1"},
+	{"by hand, without a sound", false, [2]int64{-1, -1},
+		"pressed 100\ncommitted\npressed 900\ncommitted\nempty 1\nfinal A one", "1 starts 100; 2 starts 900; 1 nothing; 2 words 1"},
+	{"a commit that crosses the service's own", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\ncommitted\nempty 1\nstopped A 1400\nfinal A one", "1 starts 100; 1 pauses 900; 1 words 1"},
+	{"words made of the silence after such a commit", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\ncommitted\nstopped A 1400\nfinal A one\nfinal B thank you", "1 starts 100; 1 pauses 900; 1 words 1"},
+	{"such a silence is not the next utterance", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nsilence 900\ncommitted\nstopped A 1400\nvoice 2000\nfinal A one\nfinal B thank you\nstarted C 1900\nstopped C 3000\nfinal C two",
+		"1 starts 100; 1 pauses 900; 2 starts 2000; 1 words 1; 2 ends 3000; 2 words 1"},
+	{"by hand, with words on the way", false, [2]int64{-1, -1},
+		"pressed 100\ncommitted\npartial A one\nfinal A one two", "1 starts 100; 1 so far 1; 1 words 2"},
+	{"by hand", false, [2]int64{-1, -1}, "pressed 100\nvoice 300\nsilence 500\ngone\ncommitted\nfinal A one", "1 starts 100; 1 words 1"},
+	{"by hand, twice", false, [2]int64{-1, -1},
+		"pressed 100\ncommitted\npressed 900\ncommitted\nfinal A one\nfinal B one two", "1 starts 100; 2 starts 900; 1 words 1; 2 words 2"},
+}
+
 func TestMatcher(t *testing.T) {
-	never := [2]int64{-1, -1}
-	for _, c := range []struct {
-		name  string
-		local bool
-		echo  [2]int64
-		lines string
-		want  string
-	}{
-		{"the service's words are of the voice", true, never,
-			"voice 100\nstarted A 80\nsilence 900\npartial A one\nstopped A 1400\ngone\nfinal A one two",
-			"1 starts 100; 1 pauses 900; 1 so far 1; 1 ends 1400; 1 words 2"},
-		{"the service is first", true, never,
-			"started A 80\nvoice 100\nstopped A 1400\nfinal A one", "1 starts 100; 1 ends 1400; 1 words 1"},
-		{"the words at a pause", true, never,
-			"voice 100\nstarted A 80\nsilence 900\nsettled A one two\nsettled B of another\nstopped A 1400\nfinal A one two",
-			"1 starts 100; 1 pauses 900; settled 1 one two; 1 ends 1400; 1 words 2"},
-		{"a voice that goes on", true, never,
-			"voice 100\nstarted A 80\nsilence 900\nvoice 1200\nsilence 2000\nstopped A 2500\nfinal A one",
-			"1 starts 100; 1 pauses 900; 1 resumes 1200; 1 pauses 2000; 1 ends 2500; 1 words 1"},
-		{"a long pause that the service takes for thinking", true, never,
-			"voice 100\nstarted A 80\nsilence 900\ngone\nvoice 3000\nsilence 3500\nstopped A 4500\nfinal A one",
-			"1 starts 100; 1 pauses 900; 1 resumes 3000; 1 pauses 3500; 1 ends 4500; 1 words 1"},
-		{"a cough that the service does not hear", true, never,
-			"voice 100\nsilence 400\ngone\nvoice 2000\nstarted A 1900\nstopped A 3000\nfinal A one",
-			"1 starts 100; 1 pauses 400; 1 ends 400; 1 nothing; 2 starts 2000; 2 ends 3000; 2 words 1"},
-		{"two in a row, whose words come late", true, never,
-			"voice 100\nstarted A 80\nsilence 900\nstopped A 1400\nvoice 1600\nstarted B 1500\nfinal A one\nsilence 2500\nstopped B 3000\nfinal B one two",
-			"1 starts 100; 1 pauses 900; 1 ends 1400; 2 starts 1600; 1 words 1; 2 pauses 2500; 2 ends 3000; 2 words 2"},
-		{"the service parts what the voice does not", true, never,
-			"voice 100\nstarted A 80\nstopped A 1000\nvoice 1100\nstarted B 1050\nfinal A one\nstopped B 2000\nfinal B two",
-			"1 starts 100; 1 ends 1000; 2 starts 1100; 1 words 1; 2 ends 2000; 2 words 1"},
-		{"the assistant's own voice", true, [2]int64{0, 5000},
-			"started A 1000\nstopped A 3000\nfinal A one two\nstarted B 3500\nfailed B", ""},
-		{"words that the detector missed", true, never,
-			"started A 1000\nstopped A 3000\nfinal A one two", "1 starts 1000; 1 ends 3000; 1 words 2"},
-		{"nothing that the detector missed", true, never, "started A 1000\nstopped A 3000\nfinal A", ""},
-		{"speech that is not understood", true, never, "voice 100\nstarted A 80\nstopped A 900\nfailed A", "1 starts 100; 1 ends 900; 1 lost"},
-		{"the core ends it", true, never,
-			"voice 100\nstarted A 80\nsilence 900\ncommitted\nvoice 5000\nfinal A one", "1 starts 100; 1 pauses 900; 2 starts 5000; 1 words 1"},
-		{"an item that is over before the voice began is not its", true, [2]int64{0, 2000},
-			"started A 100\nstopped A 700\nvoice 4000\nfinal A one\nstarted B 3900\nstopped B 5000\nfinal B two",
-			"1 starts 4000; 1 ends 5000; 1 words 1"},
-		{"without a detector the items are the utterances", false, never,
-			"started A 80\npartial A one\nstopped A 1400\nstarted B 1500\nfinal A one\nstopped B 2000\nfailed B",
-			"1 starts 80; 1 so far 1; 1 ends 1400; 2 starts 1500; 1 words 1; 2 ends 2000; 2 lost"},
-		{"words that the service doubts", true, never, "voice 100\nstarted A 80\nstopped A 900\ndoubted A one", "1 starts 100; 1 ends 900; 1 words 1 doubted"},
-		{"it doubts words that nobody was heard to say", true, never, "started A 1000\nstopped A 3000\ndoubted A one", "1 starts 1000; 1 ends 3000; 1 words 1 doubted"},
-		{"by hand, which leaves no doubt", false, never, "pressed 100\ncommitted\ndoubted A one", "1 starts 100; 1 words 1"},
-		{"by hand, without a sound", false, never,
-			"pressed 100\ncommitted\npressed 900\ncommitted\nempty 1\nfinal A one", "1 starts 100; 2 starts 900; 1 nothing; 2 words 1"},
-		{"a commit that crosses the service's own", true, never,
-			"voice 100\nstarted A 80\nsilence 900\ncommitted\nempty 1\nstopped A 1400\nfinal A one", "1 starts 100; 1 pauses 900; 1 words 1"},
-		{"words made of the silence after such a commit", true, never,
-			"voice 100\nstarted A 80\nsilence 900\ncommitted\nstopped A 1400\nfinal A one\nfinal B thank you", "1 starts 100; 1 pauses 900; 1 words 1"},
-		{"such a silence is not the next utterance", true, never,
-			"voice 100\nstarted A 80\nsilence 900\ncommitted\nstopped A 1400\nvoice 2000\nfinal A one\nfinal B thank you\nstarted C 1900\nstopped C 3000\nfinal C two",
-			"1 starts 100; 1 pauses 900; 2 starts 2000; 1 words 1; 2 ends 3000; 2 words 1"},
-		{"by hand, with words on the way", false, never,
-			"pressed 100\ncommitted\npartial A one\nfinal A one two", "1 starts 100; 1 so far 1; 1 words 2"},
-		{"by hand", false, never, "pressed 100\nvoice 300\nsilence 500\ngone\ncommitted\nfinal A one", "1 starts 100; 1 words 1"},
-		{"by hand, twice", false, never,
-			"pressed 100\ncommitted\npressed 900\ncommitted\nfinal A one\nfinal B one two", "1 starts 100; 2 starts 900; 1 words 1; 2 words 2"},
-	} {
+	for _, c := range matcherCases {
 		t.Run(c.name, func(t *testing.T) {
 			if got := matched(t, c.local, c.echo, c.lines); got != c.want {
 				t.Errorf("the core is told\n%s, want\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestMatcherAtAnyPosition: where the audio began to count changes nothing, also before 0. Only
+// words without a voice are placed at 0 then.
+func TestMatcherAtAnyPosition(t *testing.T) {
+	position := regexp.MustCompile(`(voice|silence|pressed|started \w|stopped \w|starts|pauses|resumes|ends) -?\d+`)
+	for _, c := range matcherCases {
+		if c.echo[0] >= 0 || strings.HasPrefix(c.lines, "started") && c.local {
+			continue
+		}
+		for _, by := range []int{-100, -1100, -60_000, 60_000} {
+			move := func(text string) string {
+				return position.ReplaceAllStringFunc(text, func(found string) string {
+					at := strings.LastIndexByte(found, ' ') + 1
+					ms, _ := strconv.Atoi(found[at:])
+					return found[:at] + strconv.Itoa(ms+by)
+				})
+			}
+			if got, want := matched(t, c.local, c.echo, move(c.lines)), move(c.want); got != want {
+				t.Errorf("%s, moved by %d ms: the core is told\n%s, want\n%s", c.name, by, got, want)
+			}
+		}
 	}
 }
 
