@@ -3,11 +3,13 @@ module github.com/agentvoice/agentvoice-daemon
 go 1.26.0
 
 require (
+	github.com/cli/browser v1.3.0
 	github.com/coder/acp-go-sdk v0.13.5
 	github.com/coder/websocket v1.8.15
 	github.com/ebitengine/purego v0.11.3
 	github.com/go-audio/wav v1.1.0
 	github.com/gordonklaus/portaudio v0.0.0-20250206071425-98a94950218b
+	github.com/gowebpki/jcs v1.0.2
 	github.com/hraban/opus v0.0.0-20260708213942-bde8e4304501
 	github.com/invopop/jsonschema v0.14.0
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58
@@ -44,7 +46,6 @@ require (
 require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
-	github.com/cli/browser v1.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-audio/audio v1.0.0 // indirect
 	github.com/go-audio/riff v1.0.0 // indirect

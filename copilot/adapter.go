@@ -134,22 +134,6 @@ type Tool struct {
 	Confirms bool
 }
 
-// ToolCall is one call of a tool. ID is assigned by the assistant.
-type ToolCall struct {
-	ID          string
-	Name        string
-	Input       json.RawMessage
-	Destructive *bool // as in Tool; nil uses the value of the named tool
-	Allowed     bool  // preapproved by a setting of the user
-	// Reason is why the assistant makes the call, in its own words; "" if unknown.
-	Reason string
-	// Question is what the assistant asks the user by this call, "" for a call that does
-	// something: what the user says is the answer, and no permission. Choices are the
-	// answers that it offers.
-	Question string
-	Choices  []string
-}
-
 // ReasonIn returns the reason that the input of a call gives, in the assistant's own words.
 func ReasonIn(input map[string]any) string {
 	for _, name := range []string{"reason", "justification", "explanation", "description"} {
@@ -183,7 +167,8 @@ type Caller interface {
 	// CallTool runs a call once and returns the tool's result. When wanted is done, it
 	// asks the tool to stop if possible, but still waits for it to end, since a call that
 	// ran has a result. It stops waiting when ctx is done. ErrCancelled says that the
-	// tool stopped; any other error says that the call failed, possibly with a result.
+	// tool stopped; ErrChanged says that nothing ran; any other error says that the call
+	// failed, possibly with a result.
 	CallTool(ctx, wanted context.Context, c ToolCall) (result string, err error)
 }
 

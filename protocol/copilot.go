@@ -144,6 +144,9 @@ type InvokeToolParams struct {
 	CallID string `json:"callId"`
 	Name   string `json:"name"`
 	Input  Any    `json:"input"`
+	// Hash of the call that was allowed, as in agentvoice.tool. A client that would run
+	// another call answers callChanged.
+	Hash string `json:"hash"`
 }
 
 // InvokeToolResult is the result of a tool. A cancelled call is answered too: with its
@@ -158,6 +161,9 @@ type InvokeToolResult struct {
 type ApproveToolParams struct {
 	CallID   string `json:"callId"`
 	Approved bool   `json:"approved"`
+	// Hash of the call that the user saw, from agentvoice.tool. Another one allows nothing:
+	// callChanged. A refusal needs none.
+	Hash string `json:"hash,omitempty"`
 }
 
 // ModelsResult is the result of copilot/models.

@@ -55,6 +55,7 @@ const (
 	CodeAnswerCutTurns      ErrorCode = "answerCutTurns"
 	CodeAnswerCutFilter     ErrorCode = "answerCutFilter"
 	CodeAnswerCutOff        ErrorCode = "answerCutOff"
+	CodeCallChanged         ErrorCode = "callChanged"
 
 	// The session and the connection.
 	CodeAuthentication     ErrorCode = "authentication"
@@ -286,6 +287,10 @@ var Errors = []ErrorSpec{
 		words{"The tool was not approved in time, so it did not run.", "Das Werkzeug wurde nicht rechtzeitig freigegeben und deshalb nicht ausgeführt.", "ツールの実行を許可するかどうかの返事がなかったため、実行しませんでした。"},
 		words{"Ask again if you still want it.", "Fragen Sie noch einmal, wenn Sie es noch möchten.", "必要であれば、もう一度頼んでください。"},
 		words{"I did not hear an answer, so I did not run it.", "Ich habe keine Antwort gehört und es deshalb nicht ausgeführt.", "返事がなかったので、実行しませんでした。"}},
+	{CodeCallChanged, -32077, true,
+		words{"The call is not the one that was shown.", "Der Aufruf ist nicht der, der gezeigt wurde.", "この呼び出しは、表示されたものと違います。"},
+		words{"Look at the call again and decide then. It was not run.", "Sehen Sie sich den Aufruf noch einmal an und entscheiden Sie dann. Er wurde nicht ausgeführt.", "呼び出しをもう一度確認してから決めてください。実行はされていません。"},
+		words{"The call has changed, so I did not run it.", "Der Aufruf hat sich geändert, deshalb habe ich ihn nicht ausgeführt.", "呼び出しが変わったため、実行しませんでした。"}},
 	{CodeCopilotCancelled, -32025, true,
 		words{"The request to {agent} was cancelled.", "Die Anfrage an {agent} wurde abgebrochen.", "{agent} へのリクエストは取り消されました。"},
 		words{"Ask again if you still want an answer.", "Fragen Sie noch einmal, wenn Sie noch eine Antwort möchten.", "回答が必要であれば、もう一度質問してください。"},

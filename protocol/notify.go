@@ -147,8 +147,27 @@ type ToolParams struct {
 	Programs []string `json:"programs,omitempty"`
 	// Input is exactly what copilot/invokeTool would carry. It is sent with the statuses
 	// requested and waitingForApproval.
-	Input   Any    `json:"input,omitempty"`
+	Input Any `json:"input,omitempty"`
+	// Hash identifies the whole call: the SHA-256, in hexadecimal, of the canonical JSON
+	// (RFC 8785) of agent, tool, kind, input, files, diffs and folder, without those that
+	// are empty.
+	Hash  string `json:"hash,omitempty"`
+	Agent string `json:"agent,omitempty"` // editor, acp:codex-acp
+	// Of a coding agent's call: its kind as the agent names it, what the agent says about
+	// it, the files that it is about, the changes that it would make, and the agent's folder.
+	Kind    string     `json:"kind,omitempty"`
+	Title   string     `json:"title,omitempty"`
+	Files   []string   `json:"files,omitempty"`
+	Diffs   []ToolDiff `json:"diffs,omitempty"`
+	Folder  string     `json:"folder,omitempty"`
 	RetryOf string `json:"retryOf,omitempty"` // callId of the failed call that this one retries
+}
+
+// ToolDiff is the change of a file that a call would make.
+type ToolDiff struct {
+	Path string  `json:"path"`
+	Old  *string `json:"oldText,omitempty"` // absent for a new file
+	New  string  `json:"newText"`
 }
 
 // PausedParams is the payload of agentvoice.paused: Paused of the snapshot, and the

@@ -160,7 +160,7 @@ func (k typed) makesFirstFile(workspace, reason string) {
 	}
 	k.call(protocol.MethodSendText, `{"text":"why?"}`, nil)
 	k.told("It says: " + reason)
-	k.call(protocol.MethodApproveTool, `{"callId":"`+p.CallID+`","approved":true}`, nil)
+	k.call(protocol.MethodApproveTool, `{"callId":"`+p.CallID+`","approved":true,"hash":"`+p.Hash+`"}`, nil)
 	k.tool(protocol.ToolCompleted)
 	k.answered("The command is done.")
 	if !exists(filepath.Join(workspace, "first.txt")) {

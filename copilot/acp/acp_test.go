@@ -212,7 +212,7 @@ func TestCallIsWhatTheAgentWouldRun(t *testing.T) {
 		if c.Name != "run_command" || c.Destructive == nil || !*c.Destructive || strings.Contains(string(c.Input), "nice") {
 			t.Errorf("the call is %s %s, destructive %v", c.Name, c.Input, c.Destructive)
 		}
-		if want := `{"command":"rm -rf build","cwd":"/w"}`; string(c.Input) != want {
+		if want := `{"command":["/bin/bash","-lc","rm -rf build"],"cwd":"/w","parsed_cmd":[{"cmd":"rm -rf build"}]}`; string(c.Input) != want {
 			t.Errorf("input %s, want %s", c.Input, want)
 		}
 	})
@@ -579,7 +579,7 @@ func TestCallKeepsItsReason(t *testing.T) {
 			return "cancelled"
 		}))
 		k.want(k.ask(t.Context(), "go"), "")
-		if c := k.call(); c.Reason != "Build it first" || string(c.Input) != `{"command":"make"}` {
+		if c := k.call(); c.Reason != "Build it first" || string(c.Input) != `{"command":"make","description":"Build it first"}` {
 			t.Errorf("the call is %q because of %q", c.Input, c.Reason)
 		}
 	})

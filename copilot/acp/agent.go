@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"strconv"
 	"sync"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -21,6 +20,7 @@ import (
 type agent struct {
 	process *process
 	conn    *jsonrpc2.Conn
+	lines   *lines
 	stop    func() // runs once; returns when every process of the agent has ended
 	can     acpsdk.AgentCapabilities
 	titled  bool // sends commands only in the titles of tool calls
@@ -39,8 +39,8 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 	if err != nil {
 		return nil, missing(err.Error())
 	}
-	g = &agent{process: p}
-	g.conn = jsonrpc2.NewConn(context.Background(), newLines(p), handler{a, g}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	g = &agent{process: p, lines: newLines(p)}
+	g.conn = jsonrpc2.NewConn(context.Background(), g.lines, handler{a, g}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	g.stop = sync.OnceFunc(func() {
 		p.end() // first, because it unblocks the reader and the writers
 		_ = g.conn.Close()
@@ -170,15 +170,12 @@ type handler struct {
 
 // Handle implements jsonrpc2.Handler.
 func (h handler) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
-	var params json.RawMessage
-	if r.Params != nil {
-		params = *r.Params
-	}
+	params := h.g.lines.params()
 	switch {
 	case r.Method == acpsdk.ClientMethodSessionUpdate && r.Notif:
 		var n acpsdk.SessionNotification
 		if json.Unmarshal(params, &n) == nil {
-			h.update(n)
+			h.update(n, inputIn(params))
 		}
 	case r.Method == acpsdk.ClientMethodSessionRequestPermission && !r.Notif:
 		var q acpsdk.RequestPermissionRequest
@@ -186,7 +183,7 @@ func (h handler) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 			h.refuse(r.ID, jsonrpc2.CodeInvalidParams, "the request for a permission has the wrong shape")
 			return
 		}
-		h.permission(r.ID, q)
+		h.permission(r.ID, q, inputIn(params))
 	case r.Method == acpsdk.ClientMethodElicitationCreate && !r.Notif:
 		var q elicitation
 		if json.Unmarshal(params, &q) != nil {
@@ -214,15 +211,29 @@ func (h handler) open(session acpsdk.SessionId) *prompt {
 	return p
 }
 
-func (h handler) update(n acpsdk.SessionNotification) {
-	for _, announce := range h.updated(n) {
+// inputIn returns the input of the call that a message is about, byte by byte as it came.
+func inputIn(params json.RawMessage) json.RawMessage {
+	var m struct {
+		Update, ToolCall struct {
+			RawInput json.RawMessage `json:"rawInput"`
+		}
+	}
+	_ = json.Unmarshal(params, &m) // its shape was checked
+	if len(m.Update.RawInput) > 0 {
+		return m.Update.RawInput
+	}
+	return m.ToolCall.RawInput
+}
+
+func (h handler) update(n acpsdk.SessionNotification, input json.RawMessage) {
+	for _, announce := range h.updated(n, input) {
 		announce()
 	}
 }
 
 // updated handles an update. It returns what announces the activity and the call that it
 // reports, to be called without Adapter.mu.
-func (h handler) updated(n acpsdk.SessionNotification) (announce []func()) {
+func (h handler) updated(n acpsdk.SessionNotification, input json.RawMessage) (announce []func()) {
 	a := h.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -248,10 +259,10 @@ func (h handler) updated(n acpsdk.SessionNotification) (announce []func()) {
 	case u.ToolCall != nil:
 		c := u.ToolCall
 		p.forgetEnded(c.ToolCallId)
-		t = p.merge(c.ToolCallId, update{&c.Title, &c.Kind, &c.Status, c.RawInput, c.RawOutput, c.Content, c.Locations})
+		t = p.merge(c.ToolCallId, update{&c.Title, &c.Kind, &c.Status, input, c.RawOutput, c.Content, c.Locations})
 	case u.ToolCallUpdate != nil:
 		c := u.ToolCallUpdate
-		t = p.merge(c.ToolCallId, update{c.Title, c.Kind, c.Status, c.RawInput, c.RawOutput, c.Content, c.Locations})
+		t = p.merge(c.ToolCallId, update{c.Title, c.Kind, c.Status, input, c.RawOutput, c.Content, c.Locations})
 	}
 	p.stir()
 	if doing, known := p.activity(n.Update, t); known && p.doing != nil {
@@ -264,18 +275,14 @@ func (h handler) updated(n acpsdk.SessionNotification) (announce []func()) {
 	return announce
 }
 
-func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
+func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest, input json.RawMessage) {
 	a := h.a
 	h.ask(q.SessionId, &ask{agent: h.g, id: id, options: q.Options}, func(p *prompt, k *ask) {
 		t := q.ToolCall
 		p.forgetEnded(t.ToolCallId)
-		k.state = p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, nil, t.Content, t.Locations})
-		text := k.state.output
-		k.state.output = "" // this text describes the request; it is not the result
-		if h.g.titled {
-			k.state.fromTitle(text)
-		}
-		k.call = callOf(string(t.ToolCallId)+"#"+strconv.FormatUint(a.calls, 10), k.state)
+		k.tool, k.state = t.ToolCallId, p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, input, nil, t.Content, t.Locations})
+		k.state.about, k.state.output = k.state.output, "" // this text describes the request; it is not the result
+		k.call = a.callOf(h.g, k)
 	})
 }
 

@@ -17,8 +17,23 @@ const maxLine = 32 << 20
 type lines struct {
 	r  *bufio.Reader
 	c  io.Closer
+	// read is the latest message as it came, until the next one is read. jsonrpc2 decodes the
+	// params and encodes them again, which loses what a member that is named twice said first,
+	// and digits of large numbers.
+	read []byte
+
 	mu sync.Mutex
 	w  io.Writer
+}
+
+// params returns the params of the latest message as they came. Only the handler of that
+// message may call it: it runs before the next message is read.
+func (l *lines) params() json.RawMessage {
+	var m struct {
+		Params json.RawMessage `json:"params"`
+	}
+	_ = json.Unmarshal(l.read, &m) // it was decoded before
+	return m.Params
 }
 
 func newLines(rwc io.ReadWriteCloser) *lines {
@@ -33,6 +48,7 @@ func (l *lines) ReadObject(v any) error {
 			return err
 		}
 		if isMessage(line) && json.Unmarshal(line, v) == nil {
+			l.read = line
 			return nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -18,6 +19,7 @@ import (
 type ask struct {
 	agent   *agent
 	id      jsonrpc2.ID
+	tool    acpsdk.ToolCallId // the agent's name for the call, which it may reuse
 	state   *tool
 	options []acpsdk.PermissionOption
 	call    copilot.ToolCall
@@ -62,8 +64,20 @@ var (
 	rejections = []string{"reject-once", "reject", "cancel", "abort", "deny", "no"}
 )
 
-// wider matches words in options that cover more than one call.
-var wider = regexp.MustCompile(`(?i)always|session|all\b|every|mode|auto|again|remember|trust|future|prefix|bypass|server`)
+// plain matches the name of an option that says no more than yes or no to one call.
+var plain = regexp.MustCompile(`(?i)^(yes|no|ok|okay|allow|approve|accept|run|proceed|continue|reject|deny|decline|cancel|abort|skip)( (it|this|the|once|proceed|run|call|tool|command|edit|change|changes|time|one|only|just|now|request))*$`)
+
+// oneCall reports whether an option is about one call, and whether its id is one that agents use for a single call; its name may then
+// say more, as long as nothing in it says that it covers other calls.
+func oneCall(o acpsdk.PermissionOption, known []string) (fits, sure bool) {
+	id := strings.ReplaceAll(strings.ToLower(string(o.OptionId)), "_", "-")
+	name := strings.Join(strings.FieldsFunc(o.Name, func(r rune) bool { return r == ' ' || r == ',' || r == '.' || r == '!' || r == '(' || r == ')' }), " ")
+	sure = slices.Contains(known, id)
+	return !wider.MatchString(id) && !wider.MatchString(o.Name) && (sure || plain.MatchString(name)), sure
+}
+
+// wider matches words in options that cover more than one call, or do something besides.
+var wider = regexp.MustCompile(`(?i)always|session|all\b|every|mode|auto|again|remember|trust|future|prefix|bypass|server|stop|don.?t|never|without|asking|skip ask|from now|until|folder|project|workspace|similar|matching|\bany\b|them\b|rest\b|others?\b`)
 
 // choose selects the option of a kind that applies to this call alone, and reports
 // whether there is exactly one. The kind does not suffice: agents offer two options of
@@ -71,13 +85,14 @@ var wider = regexp.MustCompile(`(?i)always|session|all\b|every|mode|auto|again|r
 func (k *ask) choose(kind acpsdk.PermissionOptionKind, known []string) bool {
 	var fit []acpsdk.PermissionOption
 	for _, o := range k.options {
-		if o.Kind == kind && !wider.MatchString(string(o.OptionId)) && !wider.MatchString(o.Name) {
+		if fits, _ := oneCall(o, known); fits && o.Kind == kind {
 			fit = append(fit, o)
 		}
 	}
 	if len(fit) > 1 {
 		fit = slices.DeleteFunc(fit, func(o acpsdk.PermissionOption) bool {
-			return !slices.Contains(known, strings.ReplaceAll(strings.ToLower(string(o.OptionId)), "_", "-"))
+			_, sure := oneCall(o, known)
+			return !sure
 		})
 	}
 	if len(fit) != 1 {
@@ -95,9 +110,10 @@ var toolNames = map[acpsdk.ToolKind]string{
 
 var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// callOf returns a call as the conversation sees it. It omits the title, because in some
-// agents the model writes the title, which may not say what the call does.
-func callOf(id string, t *tool) copilot.ToolCall {
+// callOf returns a call as the conversation sees it: all that the agent sent about it. The
+// title is what the agent says; in some agents the model writes it.
+func (a *Adapter) callOf(g *agent, k *ask) copilot.ToolCall {
+	t := k.state
 	name := toolNames[t.kind]
 	if name == "" {
 		name = "run_tool"
@@ -105,12 +121,38 @@ func callOf(id string, t *tool) copilot.ToolCall {
 			name = t.title
 		}
 	}
-	harmless := t.kind == acpsdk.ToolKindRead || t.kind == acpsdk.ToolKindSearch
-	destructive := !harmless
-	raw, _ := t.input.(map[string]any)
-	call := copilot.ToolCall{ID: id, Name: name, Input: inputOf(t), Destructive: &destructive, Reason: copilot.ReasonIn(raw)}
-	call.Question, call.Choices = questionIn(t.kind, raw)
+	destructive := t.kind != acpsdk.ToolKindRead && t.kind != acpsdk.ToolKindSearch
+	call := copilot.ToolCall{
+		ID: string(k.tool) + "#" + strconv.FormatUint(a.calls, 10), Agent: a.name, Name: name, Kind: string(t.kind), Title: t.title,
+		Input: t.input, Files: slices.Clone(t.files), Diffs: slices.Clone(t.diffs), Folder: a.opts.Dir, Destructive: &destructive,
+	}
+	if g.titled {
+		call.Input = t.titled()
+	}
+	var input map[string]any
+	if json.Unmarshal(call.Input, &input) == nil {
+		call.Reason = copilot.ReasonIn(input)
+		call.Question, call.Choices = questionIn(t.kind, input)
+	}
 	return call
+}
+
+// changed replaces an ask whose call is not the one that the user was asked about, so that
+// the user is asked again, and reports whether it did. The caller holds Adapter.mu.
+func (a *Adapter) changed(p *prompt, k *ask) bool {
+	if k.form != nil {
+		return false
+	}
+	now := a.callOf(k.agent, k)
+	if now.Hash() == k.call.Hash() && now.Hash() != "" {
+		return false
+	}
+	a.calls++
+	k.call, k.given = a.callOf(k.agent, k), false
+	k.call.Again = true
+	p.asks[k.call.ID] = k
+	p.queue = append(p.queue, piece{ask: k})
+	return true
 }
 
 // titledAgent is Gemini CLI. Version 0.61.0 sends no input for a call: the title holds
@@ -120,66 +162,21 @@ const titledAgent = "gemini-cli"
 // titledText matches the text of such a call.
 var titledText = regexp.MustCompile(`(?s)^\s*(?:\[current working directory (.*?)\])?\s*(?:\((.*)\))?\s*$`)
 
-// fromTitle sets the input of a command from the title and text of its call.
-func (t *tool) fromTitle(text string) {
-	if t.kind != acpsdk.ToolKindExecute || t.input != nil || t.title == "" {
-		return
+// titled returns the input of a call of such an agent.
+func (t *tool) titled() json.RawMessage {
+	if t.kind != acpsdk.ToolKindExecute || len(t.input) > 0 || t.title == "" {
+		return t.input
 	}
-	input := map[string]any{"command": t.title}
-	if m := titledText.FindStringSubmatch(text); m != nil {
+	input := map[string]string{"command": t.title}
+	if m := titledText.FindStringSubmatch(t.about); m != nil {
 		for i, name := range []string{"cwd", "description"} {
 			if m[i+1] != "" {
 				input[name] = m[i+1]
 			}
 		}
 	}
-	t.input = input
-}
-
-// inputOf returns what a call would do. For a command it keeps only the fields that
-// define the command, so that repeated requests compare equal; otherwise it returns the
-// whole input with the files that the call names.
-func inputOf(t *tool) json.RawMessage {
-	raw, _ := t.input.(map[string]any)
-	input := map[string]any{}
-	if command, ok := raw["command"]; ok {
-		for _, name := range []string{"command", "cwd", "args", "shell"} {
-			if v, there := raw[name]; there {
-				input[name] = v
-			}
-		}
-		input["command"] = command
-		if words, ok := command.([]any); ok && len(words) == 3 {
-			if shell, script := posixShell(words), words[2]; shell {
-				input["command"] = script
-			}
-		}
-	} else {
-		for name, v := range raw {
-			input[name] = v
-		}
-		if raw == nil && t.input != nil {
-			input["input"] = t.input
-		}
-	}
-	if len(t.files) > 0 {
-		input["files"] = t.files
-	}
-	b, err := json.Marshal(input)
-	if err != nil {
-		return json.RawMessage("{}") // unreachable: the input was decoded from JSON
-	}
+	b, _ := json.Marshal(input) // strings do not fail
 	return b
-}
-
-// posixShell reports whether words run a script in a shell. The user is then asked about
-// the script.
-func posixShell(words []any) bool {
-	shell, _ := words[0].(string)
-	flag, _ := words[1].(string)
-	_, text := words[2].(string)
-	name := shell[strings.LastIndexByte(shell, '/')+1:]
-	return text && (name == "bash" || name == "sh" || name == "zsh" || name == "dash") && (flag == "-c" || flag == "-lc")
 }
 
 // update holds the fields that tool_call, tool_call_update and permission requests share.
@@ -187,7 +184,7 @@ type update struct {
 	title     *string
 	kind      *acpsdk.ToolKind
 	status    *acpsdk.ToolCallStatus
-	input     any
+	input     json.RawMessage
 	output    any
 	content   []acpsdk.ToolCallContent
 	locations []acpsdk.ToolCallLocation
@@ -207,20 +204,25 @@ func (t *tool) merge(u update) {
 	if u.status != nil && *u.status != "" && !t.ended() {
 		t.status = *u.status
 	}
-	if u.input != nil {
+	if len(u.input) > 0 && string(u.input) != "null" {
 		t.input = u.input
 	}
 	for _, l := range u.locations {
 		t.addFile(l.Path)
 	}
 	var text strings.Builder
+	var diffs []copilot.Diff
 	for _, c := range u.content {
 		switch {
 		case c.Diff != nil:
+			diffs = append(diffs, copilot.Diff{Path: c.Diff.Path, Old: c.Diff.OldText, New: c.Diff.NewText})
 			t.addFile(c.Diff.Path)
 		case c.Content != nil && c.Content.Content.Text != nil:
 			text.WriteString(c.Content.Content.Text.Text)
 		}
+	}
+	if diffs != nil { // content replaces what was sent before
+		t.diffs = diffs
 	}
 	if s := outputOf(u.output); s != "" {
 		text.Reset()

@@ -41,6 +41,11 @@ func TestOptionIsOfThisCallAlone(t *testing.T) {
 		"opencode":          {`[{"optionId":"once","name":"Allow once","kind":"allow_once"},{"optionId":"always","name":"Always allow","kind":"allow_always"},{"optionId":"reject","name":"Reject","kind":"reject_once"}]`, "once", "reject"},
 		"always, disguised": {`[{"optionId":"yes-session","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]`, "", "no"},
 		"two unknown":       {`[{"optionId":"a","name":"Red","kind":"allow_once"},{"optionId":"b","name":"Blue","kind":"allow_once"}]`, "", ""},
+		"and more":          {`[{"optionId":"proceed_once","name":"Yes, and stop asking","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]`, "", "no"},
+		"and more, alone":   {`[{"optionId":"x1","name":"Yes, and stop asking","kind":"allow_once"},{"optionId":"x2","name":"No, and explain","kind":"reject_once"}]`, "", ""},
+		"for the folder":    {`[{"optionId":"allow","name":"Allow for this folder","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]`, "", "no"},
+		"says nothing":      {`[{"optionId":"x","name":"Deploy","kind":"allow_once"},{"optionId":"y","name":"No","kind":"reject_once"}]`, "", "y"},
+		"in plain words":    {`[{"optionId":"x","name":"Allow this edit once","kind":"allow_once"},{"optionId":"y","name":"Reject","kind":"reject_once"}]`, "x", "y"},
 		"only always":       {`[{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"never","name":"Never","kind":"reject_always"}]`, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +80,7 @@ func TestOptionIsOfThisCallAlone(t *testing.T) {
 func TestCommandInTheTitle(t *testing.T) {
 	const call = `"toolCallId":"c1","status":"pending","kind":"execute","title":"touch a.txt && ls","content":[{"type":"content","content":{"type":"text","text":"[current working directory /w/x] (Make it (again))"}}]`
 	for agent, want := range map[string]string{
-		"gemini-cli": `{"command":"touch a.txt \u0026\u0026 ls","cwd":"/w/x"} Make it (again)`, "other": `{} `,
+		"gemini-cli": `{"command":"touch a.txt \u0026\u0026 ls","cwd":"/w/x","description":"Make it (again)"} Make it (again)`, "other": ` `,
 	} {
 		bubble(t, func(t *testing.T) {
 			f := newFakeAgent(func(f *fakeAgent, _ string) string {

@@ -2,7 +2,9 @@ package acp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -56,8 +58,10 @@ type tool struct {
 	status acpsdk.ToolCallStatus
 	asked  bool                  // the user was asked about it
 	told   acpsdk.ToolCallStatus // status in the last report
-	input  any
+	input  json.RawMessage       // as it came
 	files  []string
+	diffs  []copilot.Diff
+	about  string // text of the permission request
 	output string
 }
 
@@ -215,7 +219,8 @@ func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string))
 	}
 	a.mu.Lock()
 	wanted := p.asks[e.ask.call.ID] == e.ask
-	if wanted && r.Wants != nil {
+	ambiguous := e.ask.form == nil && e.ask.call.Hash() == ""
+	if wanted && r.Wants != nil && !ambiguous {
 		e.ask.given, p.spoke, p.asked = true, true, true
 	} else {
 		delete(p.asks, e.ask.call.ID)
@@ -224,7 +229,7 @@ func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string))
 	switch {
 	case !wanted: // already answered when the prompt was cancelled
 		return false
-	case r.Wants == nil:
+	case r.Wants == nil, ambiguous:
 		e.ask.reject()
 		return false
 	}
@@ -314,7 +319,8 @@ func (a *Adapter) awaitTail(p *prompt) {
 }
 
 // CallTool implements copilot.Caller: it grants the pending permission request and
-// returns the result of the call. The agent continues after a failed call, so a failed
+// returns the result of the call. If the agent changed the call since the user was asked,
+// it grants nothing and passes the call on again. The agent continues after a failed call, so a failed
 // call returns its result and no error.
 func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (string, error) {
 	a.mu.Lock()
@@ -324,7 +330,12 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 		k = p.asks[c.ID]
 		delete(p.asks, c.ID)
 	}
+	changed := k != nil && wanted.Err() == nil && a.changed(p, k)
 	a.mu.Unlock()
+	if changed {
+		p.stir()
+		return "", fmt.Errorf("%w; it is asked about again", copilot.ErrChanged)
+	}
 	if k == nil {
 		return "", failed("the agent does not wait for this call any more; ask again")
 	}

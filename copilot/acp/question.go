@@ -2,6 +2,7 @@ package acp
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,9 +78,10 @@ func (h handler) elicit(id jsonrpc2.ID, q elicitation) {
 	h.ask(q.SessionID, &ask{agent: h.g, id: id, form: q.form()}, func(_ *prompt, k *ask) {
 		_, choices := k.form.choices()
 		asks := false
-		k.state = &tool{status: acpsdk.ToolCallStatusCompleted} // no tool runs
+		k.state = &tool{status: acpsdk.ToolCallStatusCompleted}            // no tool runs
+		input, _ := json.Marshal(map[string]string{"question": q.Message}) // strings do not fail
 		k.call = copilot.ToolCall{
-			ID: "question#" + strconv.FormatUint(h.a.calls, 10), Name: "ask_user", Input: inputOf(&tool{input: map[string]any{"question": q.Message}}),
+			ID: "question#" + strconv.FormatUint(h.a.calls, 10), Agent: h.a.name, Name: "ask_user", Input: input, Folder: h.a.opts.Dir,
 			Destructive: &asks, Question: q.Message, Choices: choices,
 		}
 	})

@@ -209,7 +209,7 @@ func (l *ledger) call(t *testing.T, k *talker, within func() (context.Context, c
 }
 
 func commandOf(c copilot.ToolCall) string {
-	_, rest, _ := strings.Cut(string(c.Input), `"command":"`)
+	_, rest, _ := strings.Cut(string(c.Input), `"-lc","`)
 	command, _, _ := strings.Cut(rest, `"`)
 	return command
 }

@@ -230,7 +230,8 @@ func TestFailedCallMessages(t *testing.T) {
 		if e := wantError(t, err, "copilotFailed", false); e.Message != told {
 			t.Errorf("told %q, want %q", e.Message, told)
 		}
-		if want := `{"callId":"c1","name":"runTests","input":{"n":1}}`; string(c.params) != want {
+		call := copilot.ToolCall{Name: "runTests", Input: json.RawMessage(`{"n":1}`)}
+		if want := `{"callId":"c1","name":"runTests","input":{"n":1},"hash":"` + call.Hash() + `"}`; string(c.params) != want {
 			t.Errorf("params %s, want %s", c.params, want)
 		}
 	}

@@ -28,6 +28,10 @@ const (
 // codeRequestCancelled is the error code of a cancelled request (LSP 3.17).
 const codeRequestCancelled = -32800
 
+// codeCallChanged is the error code callChanged: the client would run another call than
+// the one that was allowed.
+const codeCallChanged = -32077
+
 // final is the error of an answer that is not whole. After words were emitted it forbids a
 // retry, since they would be spoken twice.
 func final(e *copilot.Error, spoke bool) *copilot.Error {

@@ -42,10 +42,13 @@ func (a *Adapter) HandleToolCall(params json.RawMessage) (taken bool, err error)
 		a.stats.ToolCallsDropped++
 		return false, nil
 	}
+	if len(c.Input) == 0 {
+		c.Input = json.RawMessage("{}")
+	}
 	a.stats.ToolCalls++
 	ans.wanted[c.CallID] = true
 	ans.bytes += len(c.Input)
-	ans.queue = append(ans.queue, piece{call: &copilot.ToolCall{ID: c.CallID, Name: c.Name, Input: c.Input, Destructive: c.Destructive, Allowed: c.Allowed}})
+	ans.queue = append(ans.queue, piece{call: &copilot.ToolCall{ID: c.CallID, Agent: a.Name(), Name: c.Name, Input: c.Input, Destructive: c.Destructive, Allowed: c.Allowed}})
 	ans.stir()
 	return true, nil
 }
@@ -62,10 +65,8 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 		CallID string          `json:"callId"`
 		Name   string          `json:"name"`
 		Input  json.RawMessage `json:"input"`
-	}{c.ID, c.Name, c.Input}
-	if len(params.Input) == 0 {
-		params.Input = json.RawMessage("{}")
-	}
+		Hash   string          `json:"hash"`
+	}{c.ID, c.Name, c.Input, c.Hash()}
 	var result struct {
 		Content *string `json:"content"`
 		IsError bool    `json:"isError"`
@@ -75,6 +76,8 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	switch {
 	case errors.As(err, &rpc) && rpc.Code == codeRequestCancelled:
 		return "", copilot.ErrCancelled
+	case errors.As(err, &rpc) && rpc.Code == codeCallChanged:
+		return "", copilot.ErrChanged
 	case errors.As(err, &rpc):
 		// Drop the client's message, which may contain anything.
 		return "", failed(fmt.Sprintf("the editor could not run the tool (error %d)", rpc.Code))

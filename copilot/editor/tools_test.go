@@ -144,7 +144,7 @@ func TestARoundOnTheWire(t *testing.T) {
 }
 
 func TestCallToolAndItsEnds(t *testing.T) {
-	gone := errors.New("gone")
+	gone, none := errors.New("gone"), copilot.ToolCall{Agent: "editor", Name: "runTests", Input: json.RawMessage("{}")}
 	for name, c := range map[string]struct {
 		answer string
 		fails  error
@@ -152,6 +152,7 @@ func TestCallToolAndItsEnds(t *testing.T) {
 		want   error // nil, ErrCancelled, or any failure
 	}{
 		"it ran":            {answer: `{"content":"1 failed"}`, result: "1 failed"},
+		"it has changed":    {fails: &jsonrpc2.Error{Code: -32077}, want: copilot.ErrChanged},
 		"it says nothing":   {answer: `{"content":""}`},
 		"its own error":     {answer: `{"content":"no such file","isError":true}`, result: "no such file", want: gone},
 		"no content":        {answer: `{}`, want: gone},
@@ -166,14 +167,15 @@ func TestCallToolAndItsEnds(t *testing.T) {
 				}
 				return c.answer, c.fails
 			})
-			result, err := cl.adapter.CallTool(t.Context(), t.Context(), copilot.ToolCall{ID: "c1", Name: "runTests"})
-			if result != c.result || (err == nil) != (c.want == nil) || errors.Is(err, copilot.ErrCancelled) != errors.Is(c.want, copilot.ErrCancelled) {
+			result, err := cl.adapter.CallTool(t.Context(), t.Context(), copilot.ToolCall{ID: "c1", Agent: "editor", Name: "runTests", Input: json.RawMessage("{}")})
+			if result != c.result || (err == nil) != (c.want == nil) || errors.Is(err, copilot.ErrCancelled) != errors.Is(c.want, copilot.ErrCancelled) ||
+				errors.Is(err, copilot.ErrChanged) != errors.Is(c.want, copilot.ErrChanged) {
 				t.Errorf("got %q, %v; want %q, %v", result, err, c.result, c.want)
 			}
 			if err != nil && c.fails != nil && err.Error() == c.fails.Error() {
 				t.Errorf("%v repeats what the client said", err)
 			}
-			if string(cl.params) != `{"callId":"c1","name":"runTests","input":{}}` {
+			if string(cl.params) != `{"callId":"c1","name":"runTests","input":{},"hash":"`+none.Hash()+`"}` {
 				t.Errorf("params %s", cl.params)
 			}
 		})

@@ -18,6 +18,7 @@ import type {
   LevelParams,
   MuteReason,
   WorkspaceWordsParams,
+  ToolParams,
 } from './protocol.gen';
 import { mayOpen } from './remedies';
 import { ModelSync } from './sync';
@@ -464,9 +465,11 @@ export class Conversation {
     await this.ask((wire) => wire.request('conversation/undoCorrection', { correction }));
   }
 
-  async approve(approved: boolean, callId = this.now.approval?.callId): Promise<void> {
-    if (callId !== undefined) {
-      await this.ask((wire) => wire.request('copilot/approveTool', { callId, approved }));
+  /** Allows or refuses the call that was shown: by default, the one that is shown now. */
+  async approve(approved: boolean, shown: Pick<ToolParams, 'callId' | 'hash'> | undefined = this.now.approval): Promise<void> {
+    if (shown !== undefined) {
+      const { callId, hash } = shown;
+      await this.ask((wire) => wire.request('copilot/approveTool', { callId, approved, ...(hash === undefined ? {} : { hash }) }));
     }
   }
 

@@ -27,7 +27,7 @@ export type FromPage =
   | { readonly type: 'run'; readonly command: PanelCommand }
   | { readonly type: 'say'; readonly text: string }
   | { readonly type: 'hold'; readonly down: boolean }
-  | { readonly type: 'approve'; readonly callId: string; readonly approved: boolean }
+  | { readonly type: 'approve'; readonly callId: string; readonly hash: string; readonly approved: boolean }
   | { readonly type: 'context'; readonly key: ContextKey; readonly on: boolean }
   | { readonly type: 'dismiss' }
   /** a file of the workspace, as PATH or PATH:LINE */

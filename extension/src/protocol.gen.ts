@@ -439,6 +439,7 @@ export const ERROR_CODES = [
   'toolTimeout',
   'toolRounds',
   'toolUnanswered',
+  'callChanged',
   'copilotCancelled',
   'answerGap',
   'answerCutLength',
@@ -512,6 +513,8 @@ export interface AdvanceResult {
 export interface ApproveToolParams {
   callId: string;
   approved: boolean;
+  /** Hash of the call that the user saw, from agentvoice.tool. Another one allows nothing: callChanged. A refusal needs none. */
+  hash?: string;
 }
 
 /** CancelParams identifies a request to cancel. */
@@ -898,6 +901,8 @@ export interface InvokeToolParams {
   callId: string;
   name: string;
   input: unknown;
+  /** Hash of the call that was allowed, as in agentvoice.tool. A client that would run another call answers callChanged. */
+  hash: string;
 }
 
 /** InvokeToolResult is the result of a tool. */
@@ -1250,6 +1255,14 @@ export interface ToolConfirmingParams {
   certain?: boolean;
 }
 
+/** ToolDiff is the change of a file that a call would make. */
+export interface ToolDiff {
+  path: string;
+  /** absent for a new file */
+  oldText?: string;
+  newText: string;
+}
+
 /** ToolParams is the payload of agentvoice.tool. */
 export interface ToolParams {
   callId: string;
@@ -1268,6 +1281,16 @@ export interface ToolParams {
   programs?: string[];
   /** Input is exactly what copilot/invokeTool would carry. It is sent with the statuses requested and waitingForApproval. */
   input?: unknown;
+  /** Hash identifies the whole call: the SHA-256, in hexadecimal, of the canonical JSON (RFC 8785) of agent, tool, kind, input, files, diffs and folder, without those that are empty. */
+  hash?: string;
+  /** editor, acp:codex-acp */
+  agent?: string;
+  /** Of a coding agent's call: its kind as the agent names it, what the agent says about it, the files that it is about, the changes that it would make, and the agent's folder. */
+  kind?: string;
+  title?: string;
+  files?: string[];
+  diffs?: ToolDiff[];
+  folder?: string;
   /** callId of the failed call that this one retries */
   retryOf?: string;
 }
@@ -1592,6 +1615,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   toolTimeout: { code: -32047, retryable: true },
   toolRounds: { code: -32048, retryable: true },
   toolUnanswered: { code: -32049, retryable: true },
+  callChanged: { code: -32077, retryable: true },
   copilotCancelled: { code: -32025, retryable: true },
   answerGap: { code: -32052, retryable: true },
   answerCutLength: { code: -32073, retryable: true },

@@ -152,6 +152,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   serviceLimited: ['agentvoice.openSettings'],
   voiceParaphrases: ['agentvoice.openSettings'],
   heardRoughly: ['agentvoice.openSettings'],
+  callChanged: [],
   voiceNotStopped: ['agentvoice.openSettings'],
   wordsLate: ['agentvoice.openSettings'],
   wordsUnchecked: [],

@@ -1,7 +1,7 @@
 // The transcript: lines of speech and of tool calls, the position of the voice in them, and the call that awaits
 // approval. Its functions change the part of the window's model that is the transcript, and keep the rest.
 
-import type { AnswerEnd, CaptionParams, ErrorCode, Role, ToolParams, ToolStatus, TranscriptEntry, TranscriptParams, TranscriptResult, TurnParams } from './protocol.gen';
+import type { AnswerEnd, CaptionParams, ErrorCode, Role, ToolDiff, ToolParams, ToolStatus, TranscriptEntry, TranscriptParams, TranscriptResult, TurnParams } from './protocol.gen';
 
 /** Line is an entry of the transcript. */
 export interface Line {
@@ -47,6 +47,13 @@ export interface Call {
   readonly commands?: readonly string[];
   /** cannot be approved by voice */
   readonly click?: boolean;
+  /** of the whole call */
+  readonly hash?: string;
+  /** of a coding agent's call: what the agent says, the files, the changes, and the folder */
+  readonly title?: string;
+  readonly files?: readonly string[];
+  readonly diffs?: readonly ToolDiff[];
+  readonly folder?: string;
 }
 
 /** Caption is the segment being spoken, and its position in the transcript. */
@@ -239,9 +246,18 @@ export function locateCaption(m: Transcript, p: CaptionParams): Caption {
   return p;
 }
 
+/** What identifies a call besides its name and input, as far as it is known. */
+function besides({ hash, title, files, diffs, folder }: Pick<Call, 'hash' | 'title' | 'files' | 'diffs' | 'folder'>): Partial<Call> {
+  return {
+    ...(hash === undefined ? {} : { hash }), ...(title === undefined ? {} : { title }), ...(files === undefined ? {} : { files }),
+    ...(diffs === undefined ? {} : { diffs }), ...(folder === undefined ? {} : { folder }),
+  };
+}
+
 /** Adds or updates a tool call. */
 export function updateCall<T extends Transcript>(m: T, p: ToolParams, at: number): T {
-  const before = m.lines.find((l) => l.call?.callId === p.callId && l.conversation === m.conversation);
+  // Models reuse their ids: a call that is requested after one of its id has ended is another one.
+  const before = m.lines.findLast((l) => l.call?.callId === p.callId && l.conversation === m.conversation && !(l.final && p.status === 'requested'));
   const input: unknown = p.input ?? before?.call?.input;
   const commands = p.commands ?? before?.call?.commands;
   const question = p.question ?? before?.call?.question;
@@ -254,6 +270,8 @@ export function updateCall<T extends Transcript>(m: T, p: ToolParams, at: number
     ...(question === undefined ? {} : { question }),
     ...(commands === undefined ? {} : { commands }),
     ...(p.click === true || before?.call?.click === true ? { click: true } : {}),
+    ...besides(before?.call ?? {}),
+    ...besides(p),
   };
   const over = p.status !== 'requested' && p.status !== 'waitingForApproval' && p.status !== 'running';
   const approval = p.status === 'waitingForApproval' ? call : m.approval?.callId === p.callId ? undefined : m.approval;

@@ -94,6 +94,8 @@ export interface ShownLine {
 /** ShownCall is a tool call as the panel shows it: exactly what would run. */
 export interface ShownCall {
   readonly callId: string;
+  /** of the whole call; a click allows only the call that has it */
+  readonly hash: string;
   readonly name: string;
   readonly input: string;
   readonly status: ToolStatus;
@@ -106,7 +108,7 @@ export interface ShownCall {
   readonly click: boolean;
   /** what to say to approve it; empty if only a click can */
   readonly say: string;
-  /** every member of the input, with its value as text */
+  /** every member of the input, and what else belongs to the call, with its value as text */
   readonly members: readonly Member[];
 }
 
@@ -519,6 +521,7 @@ function shownCall(call: Call, t: Translate): ShownCall {
   };
   return {
     callId: call.callId,
+    hash: call.hash ?? '',
     name: call.name,
     input: visible(call.input === undefined ? '' : typeof call.input === 'string' ? call.input : JSON.stringify(call.input, null, 2)),
     status: call.status,
@@ -528,13 +531,24 @@ function shownCall(call: Call, t: Translate): ShownCall {
     commands: (call.commands ?? []).map(visible),
     click: call.click === true,
     say: call.click === true ? '' : (/[“„「]([^”“」]+)[”“」]/.exec(call.question ?? '')?.[1] ?? t('yes')),
-    members: membersOf(call),
+    members: [...membersOf(call), ...besides(call, t)],
   };
 }
 
-function membersOf({ input, commands }: Call): Member[] {
+/** What belongs to the call of a coding agent besides its input. */
+function besides({ diffs, files, folder, title }: Call, t: Translate): Member[] {
+  const member = (name: string, value: string): Member => ({ name: visible(name), value: visible(value), command: false });
+  return [
+    ...(title === undefined ? [] : [member(t('what the agent says'), title)]),
+    ...(diffs ?? []).flatMap((d) => [...(d.oldText === undefined ? [] : [member(`${d.path} old`, d.oldText)]), member(d.oldText === undefined ? d.path : `${d.path} new`, d.newText)]),
+    ...(files === undefined || files.length === 0 ? [] : [member(t('files'), files.join('\n'))]),
+    ...(folder === undefined ? [] : [member(t('folder'), folder)]),
+  ];
+}
+
+function membersOf({ input, commands, folder }: Call): Member[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return [];
+    return folder === undefined || input === undefined ? [] : [{ name: 'input', value: visible(typeof input === 'string' ? input : JSON.stringify(input, null, 2)), command: false }];
   }
   return leaves(Object.entries(input)).map(([name, value]) => ({
     name: visible(name),

@@ -364,7 +364,7 @@ export class Window implements vscode.Disposable {
         await conversation.hold(message.down);
         break;
       case 'approve':
-        await conversation.approve(message.approved, message.callId);
+        await conversation.approve(message.approved, message);
         break;
       case 'context':
         this.context.set(message.key, message.on);

@@ -1,16 +1,19 @@
 // Copilot through the language model API, with scripted models.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AnswerStream } from '../src/copilot/assistant';
 import type { Around } from '../src/copilot/languageModels';
-import type { CopilotSendParams } from '../src/protocol.gen';
+import type { CopilotSendParams, InvokeToolParams } from '../src/protocol.gen';
 import { english } from '../src/text';
 import { Document, type FakeModel, TokenSource, Uri, install, parts } from './fakeVscode';
 
 const fake = install();
 const { LanguageModels } = require('../src/copilot/languageModels') as typeof import('../src/copilot/languageModels');
 
+const { callHash } = require('../src/copilot/callHash') as typeof import('../src/copilot/callHash');
 const { Assistants } = require('../src/copilot/assistants') as typeof import('../src/copilot/assistants');
 const { Confirming } = require('../src/copilot/confirming') as typeof import('../src/copilot/confirming');
 const { ChatView } = require('../src/copilot/chatView') as typeof import('../src/copilot/chatView');
@@ -36,6 +39,9 @@ const own: Around['own'] = {
 };
 const adapter = (over: Partial<Around> = {}): InstanceType<typeof LanguageModels> =>
   new LanguageModels({ own, confirming: new Confirming(memento(), () => undefined), material: () => Promise.resolve([]), access: access as never, log: quiet, t: english, onModel: () => undefined, onAccess: () => undefined, ...over });
+
+/** A call as the daemon has it run, with the hash of what the user was asked about. */
+const of = (call: { callId: string; name: string; input: unknown }): InvokeToolParams => ({ ...call, hash: callHash(call.name, call.input) });
 
 async function* stream(...items: unknown[]): AsyncGenerator<unknown> {
   yield* items;
@@ -277,7 +283,7 @@ test('a tool of the editor\'s own is offered first, asked about as it was prepar
   assert.deepEqual(asked.tools().map((t) => t.name), ['editor_run_tests', 'other']);
   await asked.send(params(), out, token());
   assert.deepEqual(out.calls, [['c', 'editor_run_tests', { command: 'npm test' }, undefined, true]]);
-  assert.deepEqual(await asked.invoke({ callId: 'c', name: 'editor_run_tests', input: { command: 'npm test' } }, token(), () => undefined), { content: '{"command":"npm test"}' });
+  assert.deepEqual(await asked.invoke(of({ callId: 'c', name: 'editor_run_tests', input: { command: 'npm test' } }), token(), () => undefined), { content: '{"command":"npm test"}' });
 });
 
 test('a call is carried out once, and not at all when its tool is not on the list any more or the workspace not trusted', async () => {
@@ -286,16 +292,49 @@ test('a call is carried out once, and not at all when its tool is not on the lis
   fake.settings.set('agentvoice.tools.allowed', ['run*']);
   const a = adapter();
   const call = { callId: 'c', name: 'runTests', input: {} };
-  assert.deepEqual(await Promise.all([a.invoke(call, token(), () => undefined), a.invoke(call, token(), () => undefined)]), [{ content: 'run 1' }, { content: 'run 1' }]);
-  assert.equal((await a.invoke({ ...call, callId: 'd', name: 'deleteAll' }, token(), () => undefined)).isError, true);
+  assert.deepEqual(await Promise.all([a.invoke(of(call), token(), () => undefined), a.invoke(of(call), token(), () => undefined)]), [{ content: 'run 1' }, { content: 'run 1' }]);
+  assert.equal((await a.invoke(of({ ...call, callId: 'd', name: 'deleteAll' }), token(), () => undefined)).isError, true);
   fake.trusted = false;
-  assert.equal((await a.invoke({ ...call, callId: 'e' }, token(), () => undefined)).isError, true);
+  assert.equal((await a.invoke(of({ ...call, callId: 'e' }), token(), () => undefined)).isError, true);
   assert.deepEqual(a.tools(), []);
   fake.trusted = true;
   fake.invokeTool = () => Promise.reject(new Error('exit status 1'));
-  assert.deepEqual(await a.invoke({ ...call, callId: 'f' }, token(), () => undefined), { content: 'exit status 1', isError: true });
+  assert.deepEqual(await a.invoke(of({ ...call, callId: 'f' }), token(), () => undefined), { content: 'exit status 1', isError: true });
   assert.equal(ran, 1);
   fake.settings.clear();
+});
+
+test('a call that is not the one that was allowed does not run', async () => {
+  let ran = 0;
+  fake.invokeTool = () => Promise.resolve({ content: [new parts.TextPart(`run ${++ran}`)] });
+  fake.settings.set('agentvoice.tools.allowed', ['run*']);
+  const a = adapter();
+  const { hash } = of({ callId: 'c', name: 'runTests', input: { path: 'a' } });
+  for (const [name, input] of [['runTests', { path: 'b' }], ['runTests', { path: 'a', fix: true }], ['runTests', {}], ['runTest', { path: 'a' }]] as const) {
+    await assert.rejects(async () => a.invoke({ callId: 'c', name, input, hash }, token(), () => undefined), { code: -32077 });
+  }
+  assert.equal(ran, 0);
+  fake.settings.clear();
+});
+
+test('a call that a later answer gives the id of an earlier one is another call, and runs', async () => {
+  let ran = 0;
+  fake.invokeTool = () => Promise.resolve({ content: [new parts.TextPart(`run ${++ran}`)] });
+  fake.settings.set('agentvoice.tools.allowed', ['run*']);
+  fake.models = [model({ sendRequest: () => Promise.resolve({ stream: stream(new parts.CallPart('c', 'runTests', {})) }) as never })];
+  const a = adapter();
+  for (const [i, request] of ['r1', 'r2'].entries()) {
+    await a.send({ ...params(), requestId: request }, new Out(), token());
+    assert.deepEqual(await a.invoke(of({ callId: 'c', name: 'runTests', input: {} }), token(), () => undefined), { content: `run ${i + 1}` });
+  }
+  fake.settings.clear();
+});
+
+test('hashes are those of the daemon', () => {
+  const calls = JSON.parse(readFileSync(join(__dirname, '../../../testdata/calls.json'), 'utf8')) as { tool: string; input: unknown; hash: string }[];
+  for (const { tool, input, hash } of calls) {
+    assert.equal(callHash(tool, input), hash, JSON.stringify(input));
+  }
 });
 
 test('a tool that the editor asks about by itself: that it waits is said at once where it is known, after a while where it may, and a refusal there is remembered', async (context) => {
@@ -311,7 +350,7 @@ test('a tool that the editor asks about by itself: that it waits is said at once
   let calls = 0;
   const call = async (name: string, after: number, how: () => Promise<{ content: unknown[] }>): Promise<[said: boolean[], content: string]> => {
     const said: boolean[] = [];
-    const running = a.invoke({ callId: `call ${calls++}`, name, input: {} }, token(), (certain) => void said.push(certain));
+    const running = a.invoke(of({ callId: `call ${calls++}`, name, input: {} }), token(), (certain) => void said.push(certain));
     context.mock.timers.tick(after);
     end(how());
     return [said, (await running).content];

@@ -182,7 +182,7 @@ test('what appears under a press is not pressed by the next click: Start where S
   panel.click(panel.get('start'));
   assert.equal(panel.sent.length, 1);
 
-  const call = (callId: string): Call => ({ callId, name: 'run', status: 'waitingForApproval', destructive: false });
+  const call = (callId: string): Call => ({ callId, hash: `hash of ${callId}`, name: 'run', status: 'waitingForApproval', destructive: false });
   panel.sent.length = 0;
   panel.show(inState('listening', { approval: call('a') }));
   const first = panel.get('approve');
@@ -193,7 +193,7 @@ test('what appears under a press is not pressed by the next click: Start where S
   assert.deepEqual(panel.sent, [], 'nobody allowed b');
   panel.elapse();
   panel.click(panel.get('approve'));
-  assert.deepEqual(panel.sent, [{ type: 'approve', callId: 'b', approved: true }]);
+  assert.deepEqual(panel.sent, [{ type: 'approve', callId: 'b', hash: 'hash of b', approved: true }]);
 });
 
 test('the approval card shows a long command to its end, and every member of the input', async () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test as nodeTest } from 'node:test';
+import { callHash } from '../src/copilot/callHash';
 import type { CopilotMessage, ToolStatus } from '../src/protocol.gen';
 import { type Assistant, Editor, type Tools, cancellation, completed } from './editor';
 
@@ -32,6 +33,8 @@ const checks =
     return completed;
   };
 
+/** The hash of the call that was shown last. */
+const shown = (e: Editor): string => e.all('agentvoice.tool').at(-1)?.hash ?? '';
 const statuses = (e: Editor): ToolStatus[] => e.all('agentvoice.tool').map((t) => t.status);
 
 const has = (e: Editor, status: ToolStatus): Promise<void> => e.until(status, () => statuses(e).includes(status));
@@ -46,10 +49,13 @@ test('a tool is asked about, allowed by a click, and runs once; its result is in
     const question = e.all('agentvoice.tool').at(-1);
     assert.match(question?.question ?? '', /^May I use the tool run tests on parser\.test\.ts\?/);
     assert.equal(e.invoked.length, 0);
-    await e.request('copilot/approveTool', { callId: 'call-1', approved: true });
+    for (const hash of [undefined, '', callHash('runTests', {})]) {
+      await assert.rejects(e.request('copilot/approveTool', { callId: 'call-1', approved: true, ...(hash === undefined ? {} : { hash }) }), { code: -32077 });
+    }
+    await e.request('copilot/approveTool', { callId: 'call-1', approved: true, hash: shown(e) });
     await has(e, 'completed');
     await e.until('the second round', () => e.asked.length === 2);
-    assert.deepEqual(e.invoked, [{ callId: 'call-1', name: 'runTests', input: { path: 'src/parser.test.ts' } }]);
+    assert.deepEqual(e.invoked, [{ callId: 'call-1', name: 'runTests', input: { path: 'src/parser.test.ts' }, hash: callHash('runTests', { path: 'src/parser.test.ts' }) }]);
     assert.deepEqual(last(e.asked[1]?.messages), {
       role: 'tool', content: '1 failed', callId: 'call-1', name: 'runTests', input: { path: 'src/parser.test.ts' }, status: 'completed',
     });
@@ -94,7 +100,7 @@ test('a tool that is not allowed does not run, and the assistant is told', async
     await e.request('copilot/approveTool', { callId: 'call-1', approved: false });
     await e.until('the second round', () => e.asked.length === 2);
     assert.deepEqual([last(e.asked[1]?.messages)?.role, last(e.asked[1]?.messages)?.status], ['tool', 'rejected']);
-    await assert.rejects(e.request('copilot/approveTool', { callId: 'call-1', approved: true }), { code: -32004 });
+    await assert.rejects(e.request('copilot/approveTool', { callId: 'call-1', approved: true, hash: shown(e) }), { code: -32004 });
     assert.equal(e.invoked.length, 0);
   });
 });
@@ -123,7 +129,7 @@ test('a tool that runs on after the user said stop is not run again, and its res
   await withEditor('tool-interrupted.txt', checks('runTests', {}), tools, async (e) => {
     await e.request('conversation/start');
     await has(e, 'waitingForApproval');
-    await e.request('copilot/approveTool', { callId: 'call-1', approved: true });
+    await e.request('copilot/approveTool', { callId: 'call-1', approved: true, hash: shown(e) });
     await has(e, 'completed');
     await e.until('the next question', () => e.asked.length === 2);
     assert.deepEqual(e.asked[1]?.messages.map((m) => m.content).slice(-2), ['1 failed', 'what came of it']);

@@ -14,7 +14,7 @@ export class Approval {
   /** the call that awaits approval */
   private asked = '';
 
-  constructor(private readonly strings: Strings, private readonly answer: (callId: string, approved: boolean) => void) {
+  constructor(private readonly strings: Strings, private readonly answer: (call: ShownCall, approved: boolean) => void) {
     this.element = el('section', { class: 'approval', 'data-testid': 'approval', 'aria-label': strings.approvalTitle, hidden: true });
   }
 
@@ -27,9 +27,10 @@ export class Approval {
       return false;
     }
     const { strings } = this;
+    const id = `${call.callId} ${call.hash}`;
     // A different call gets new buttons, so that a press on the old ones cannot approve it.
     const choice = (approved: boolean, text: string, say: string, name: string, kind: string): Spec =>
-      button({ key: `${name} ${call.callId}`, class: kind, 'data-testid': name }, () => this.answer(call.callId, approved),
+      button({ key: `${name} ${id}`, class: kind, 'data-testid': name }, () => this.answer(call, approved),
         h('span', { class: 'text' }, text), h('small', {}, ...(say === '' ? [strings.onlyClick] : quoted(strings.say, say))));
     patch(this.element, [
       h('p', { class: 'question', role: 'status', 'data-testid': 'approval-question' }, ...sentence(call.question === '' ? strings.approvalTitle : call.question)),
@@ -42,9 +43,9 @@ export class Approval {
         choice(true, strings.allow, call.say, 'approve', 'primary'),
         choice(false, strings.reject, strings.no, 'reject', 'secondary')),
     ]);
-    const another = this.asked !== call.callId;
+    const another = this.asked !== id;
     if (another) {
-      this.asked = call.callId;
+      this.asked = id;
       this.element.querySelectorAll('.actions button').forEach(arm);
     }
     return another;

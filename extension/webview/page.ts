@@ -28,7 +28,7 @@ export class Page {
     private readonly send: (message: FromPage) => void,
   ) {
     const run = (command: PanelCommand): void => this.run(command);
-    this.approval = new Approval(strings, (callId, approved) => send({ type: 'approve', callId, approved }));
+    this.approval = new Approval(strings, ({ callId, hash }, approved) => send({ type: 'approve', callId, hash, approved }));
     this.caption = el('p', { class: 'caption', 'data-testid': 'caption', 'aria-label': strings.caption, role: 'group', hidden: true });
     this.welcome = new Welcome(strings, run);
     this.transcript = new Transcript(strings, {

@@ -13,12 +13,19 @@ import (
 // ErrNoCall reports an unknown tool call.
 var ErrNoCall = errors.New("the assistant did not ask for a call of that name in this conversation")
 
+// ErrCallChanged reports that a call is not the one that the user saw.
+var ErrCallChanged = errors.New("the call is not the one that was shown")
+
 // Approve allows or refuses a tool call, which is identified by the name that the
-// client knows.
-func (d *Daemon) Approve(callID string, approved bool, done func(csm.Reply, protocol.Snapshot)) error {
+// client knows. It allows only the call of which the user saw the hash.
+func (d *Daemon) Approve(callID, hash string, approved bool, done func(csm.Reply, protocol.Snapshot)) error {
 	id := d.content.callNamed(callID)
-	if id == 0 {
+	call, known := d.content.call(id)
+	switch {
+	case !known:
 		return ErrNoCall
+	case approved && (hash == "" || hash != call.Hash()):
+		return ErrCallChanged
 	}
 	d.Call(func(c csm.Call) csm.Event { return csm.UserApprove{Call: c, ToolCall: id, Approved: approved} }, done)
 	return nil

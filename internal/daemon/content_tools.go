@@ -12,6 +12,7 @@ type toolCall struct {
 	copilot.ToolCall
 	request uint64
 	result  string
+	notRun  bool // it was not the call that the user was asked about
 }
 
 // newCall allocates an id for a call that the answer to a request asks for.
@@ -64,6 +65,16 @@ func (c *content) setResult(id uint64, result string) {
 	defer c.mu.Unlock()
 	if call := c.calls[id]; call != nil {
 		call.result = result
+	}
+}
+
+// setNotRun records that a call was not run, because it was no longer the one that the user
+// was asked about.
+func (c *content) setNotRun(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call := c.calls[id]; call != nil {
+		call.notRun, call.result = true, "This call was not run, because it was not the one that the user was asked about. Ask for it again if it is still needed."
 	}
 }
 

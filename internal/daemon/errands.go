@@ -37,6 +37,8 @@ func (a *assistant) callTool(e csm.CallTool) {
 		a.content.setResult(e.ToolCall, result)
 		done := csm.ToolDone{ToolCall: e.ToolCall}
 		switch {
+		case errors.Is(err, copilot.ErrChanged): // the answer goes on, and the call may be asked about again
+			a.content.setNotRun(e.ToolCall)
 		case errors.Is(err, copilot.ErrCancelled):
 			done.Cancelled = true
 		case err != nil:

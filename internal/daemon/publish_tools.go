@@ -21,7 +21,7 @@ func (p *publisher) requested(s dispatch.Step, e csm.CopilotToolCall) {
 	p.calls[e.ToolCall] = e.Request
 	params := protocol.ToolParams{
 		CallID: call.ID, TurnID: turnID(s.State.Current.ID), RequestID: requestID(e.Request), Name: call.Name,
-		Status: protocol.ToolRequested, Destructive: e.Destructive,
+		Status: protocol.ToolRequested, Destructive: e.Destructive, Hash: call.Hash(), Agent: call.Agent,
 	}
 	propose(&params, call)
 	p.notifyTool(params)
@@ -32,6 +32,10 @@ func (p *publisher) requested(s dispatch.Step, e csm.CopilotToolCall) {
 func propose(params *protocol.ToolParams, call toolCall) {
 	what := proposalOf(call.ToolCall)
 	params.Click, params.Commands, params.Programs = what.click, what.commands, what.programs
+	params.Kind, params.Title, params.Files, params.Folder = call.Kind, call.Title, call.Files, call.Folder
+	for _, diff := range call.Diffs {
+		params.Diffs = append(params.Diffs, protocol.ToolDiff(diff))
+	}
 	if json.Valid(call.Input) {
 		params.Input = call.Input
 	}
@@ -50,7 +54,7 @@ func (p *publisher) tool(f csm.PublishTool) {
 	}
 	params := protocol.ToolParams{
 		CallID: call.ID, TurnID: turnID(f.Turn), RequestID: requestID(f.Request), Name: call.Name,
-		Status: toolStatuses[f.Status], Destructive: f.Destructive,
+		Status: toolStatuses[f.Status], Destructive: f.Destructive, Hash: call.Hash(), Agent: call.Agent,
 	}
 	if of, again := p.d.content.call(f.Of); again {
 		params.RetryOf = of.ID
@@ -64,6 +68,9 @@ func (p *publisher) tool(f csm.PublishTool) {
 		p.calls[f.ToolCall] = f.Request
 	case csm.ToolRejected, csm.ToolCompleted, csm.ToolFailed, csm.ToolCancelled:
 		delete(p.calls, f.ToolCall)
+		if call.notRun {
+			params.Status = protocol.ToolCancelled
+		}
 	}
 	p.notifyTool(params)
 }
@@ -79,7 +86,9 @@ func (p *publisher) notifyTool(t protocol.ToolParams) {
 		}
 		kept := t
 		if kept.Input == nil {
-			kept.Input, kept.Commands, kept.Programs = p.tools[i].Input, p.tools[i].Commands, p.tools[i].Programs
+			was := p.tools[i]
+			kept.Input, kept.Commands, kept.Programs = was.Input, was.Commands, was.Programs
+			kept.Kind, kept.Title, kept.Files, kept.Diffs, kept.Folder = was.Kind, was.Title, was.Files, was.Diffs, was.Folder
 		}
 		p.tools[i] = kept
 	}

@@ -44,6 +44,9 @@ func outcomeOf(call toolCall, o history.Outcome) copilot.Message {
 	switch o {
 	case history.Done:
 		m.Status = copilot.CallCompleted
+		if call.notRun {
+			m.Status = copilot.CallCancelled
+		}
 	case history.Rejected:
 		m.Status, m.Content = copilot.CallRejected, "The user did not allow this call. It was not run."
 	case history.Failed:

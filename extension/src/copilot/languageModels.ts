@@ -7,6 +7,7 @@ import type { Log } from '../daemon/sidecar';
 import type { CopilotSendParams, CopilotSendResult, ErrorCode, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import type { Translate } from '../text';
 import type { OwnTools } from '../tools/own';
+import { CallChanged, callHash } from './callHash';
 import type { Confirming } from './confirming';
 import { codeOf, failure, isCancelled } from './errors';
 import { Once } from './once';
@@ -184,6 +185,7 @@ export class LanguageModels implements Assistant {
           out.text(part.value);
         } else if (part instanceof vscode.LanguageModelToolCallPart) {
           const { input, allowed } = await this.around.own.prepare(part.callId, part.name, part.input);
+          this.calls.renew(part.callId); // models reuse their ids
           out.call(part.callId, part.name, input, undefined, allowed);
         }
         // Other parts, such as thinking, show that the model is working.
@@ -231,6 +233,9 @@ export class LanguageModels implements Assistant {
   }
 
   invoke(params: InvokeToolParams, token: Token, waits: Waits): Promise<InvokeToolResult> {
+    if (callHash(params.name, params.input) !== params.hash) {
+      return Promise.reject(new CallChanged());
+    }
     return this.calls.run(params.callId, () => this.call(params, token, waits));
   }
 

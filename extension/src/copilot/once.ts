@@ -23,6 +23,11 @@ export class Once<R> {
     return result;
   }
 
+  /** Lets a key be used again, for something else. */
+  renew(key: string): void {
+    this.known.delete(key);
+  }
+
   forget(): void {
     this.known.clear();
   }

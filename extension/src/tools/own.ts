@@ -108,6 +108,7 @@ export class OwnTools {
   /** Prepares a call for approval. Calls that the settings allow, or that will be refused, need no approval. */
   async prepare(callId: string, name: string, input: unknown): Promise<Prepared> {
     const tool = this.tools.get(name);
+    this.refused.delete(callId); // models reuse their ids
     if (tool?.prepare === undefined) {
       return { input, allowed: tool?.readOnly === true && listed(name, settings().get<string[]>('tools.withoutQuestion', [])) };
     }
@@ -126,7 +127,7 @@ export class OwnTools {
   }
 
   /** Runs an approved call. */
-  async invoke({ callId, name, input }: InvokeToolParams, token: Token): Promise<InvokeToolResult> {
+  async invoke({ callId, name, input }: Omit<InvokeToolParams, 'hash'>, token: Token): Promise<InvokeToolResult> {
     const refused = this.refused.get(callId);
     const tool = this.tools.get(name);
     if (refused !== undefined || tool === undefined) {

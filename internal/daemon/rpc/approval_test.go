@@ -73,7 +73,7 @@ func TestAnUnreadableCommandNeedsAClick(t *testing.T) {
 				return m.Method == protocol.NotifyCaption && strings.Contains(string(m.Params), "click Allow once") && len(c.seen) > 0
 			})
 			c.never(protocol.MethodInvokeTool)
-			c.call(protocol.MethodApproveTool, object{"callId": asked.CallID, "approved": true}, nil)
+			c.allow(asked.CallID)
 			id, _ := c.invoked()
 			c.respond(id, object{"content": "done"})
 			c.asked()

@@ -110,7 +110,7 @@ func TestToolsThatTheClientOffers(t *testing.T) {
 	if asked := c.tool(protocol.ToolWaiting); asked.Destructive {
 		t.Errorf("the question is of %+v", asked)
 	}
-	c.call(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, nil)
+	c.allow("call-1")
 	id, _ = c.invoked()
 	c.respond(id, object{"content": "42 passed"})
 	if _, p = c.asked(); p.Round != 1 || len(p.Tools) != 1 {
@@ -153,7 +153,7 @@ func TestModelSelectedInTheMiddle(t *testing.T) {
 	c.call(protocol.MethodSelectModel, object{"id": "o5"}, nil)
 	c.respond(id, completedResult)
 	c.tool(protocol.ToolWaiting)
-	c.call(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, nil)
+	c.allow("call-1")
 	run, _ := c.invoked()
 	c.respond(run, object{"content": "42 passed"})
 	id, p = c.asked()

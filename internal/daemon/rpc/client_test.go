@@ -58,7 +58,8 @@ type client struct {
 	gate   sync.Mutex // while held, the client does not read
 
 	lastID int
-	seen   []message // read but not yet waited for
+	seen   []message         // read but not yet waited for
+	hashes map[string]string // of the calls of tools that were shown, by callId
 }
 
 // serve serves one client until the test ends. With reads, the client reads in the
@@ -67,7 +68,7 @@ func serve(t testing.TB, cfg rpc.Config, reads bool) *client {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	c := &client{t: t, in: inW, out: outR, got: make(chan message, 4096), served: make(chan error, 1)}
+	c := &client{t: t, hashes: map[string]string{}, in: inW, out: outR, got: make(chan message, 4096), served: make(chan error, 1)}
 	cfg.In, cfg.Out, cfg.Version = inR, outW, "test"
 	go func() { c.served <- rpc.Serve(context.Background(), cfg) }()
 	if reads {
@@ -173,6 +174,10 @@ func (c *client) next() message {
 	case m, ok := <-c.got:
 		if !ok {
 			c.t.Fatal("the daemon is gone")
+		}
+		var shown protocol.ToolParams
+		if m.Method == protocol.NotifyTool && json.Unmarshal(m.Params, &shown) == nil {
+			c.hashes[shown.CallID] = shown.Hash
 		}
 		return m
 	case <-time.After(patience):

@@ -29,7 +29,7 @@ func TestToolThatTheEditorConfirms(t *testing.T) {
 				t.Errorf("the question is %q", asked.Question)
 			}
 			c.notify(protocol.MethodToolConfirming, object{"callId": "call-1", "certain": true}) // not approved yet
-			c.call(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, nil)
+			c.allow("call-1")
 			id, _ := c.invoked()
 			c.never(protocol.NotifyNotification)
 			c.notify(protocol.MethodToolConfirming, object{"callId": "call-2", "certain": true})

@@ -262,7 +262,10 @@ func (s *server) workspaceWords(_ *call, p protocol.WorkspaceWordsParams) {
 
 // approveTool is a click in place of a spoken yes or no.
 func (s *server) approveTool(c *call, p protocol.ApproveToolParams) {
-	if s.back.Daemon.Approve(p.CallID, p.Approved, c.stepped(nothing)) != nil {
+	switch err := s.back.Daemon.Approve(p.CallID, p.Hash, p.Approved, c.stepped(nothing)); {
+	case errors.Is(err, daemon.ErrCallChanged):
+		c.fail(protocol.CodeCallChanged, "hash is not that of agentvoice.tool for this call")
+	case err != nil:
 		c.fail(protocol.CodeInvalidState, "callId names no call of a tool in this conversation")
 	}
 }

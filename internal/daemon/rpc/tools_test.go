@@ -38,6 +38,12 @@ func (c *client) tool(want protocol.ToolStatus) protocol.ToolParams {
 	return p
 }
 
+// allow allows a call as it was shown last.
+func (c *client) allow(callID string) {
+	c.t.Helper()
+	c.call(protocol.MethodApproveTool, object{"callId": callID, "approved": true, "hash": c.hashes[callID]}, nil)
+}
+
 // invoked reads up to a copilot/invokeTool.
 func (c *client) invoked() (id json.RawMessage, p protocol.InvokeToolParams) {
 	c.t.Helper()
@@ -87,12 +93,16 @@ func TestToolAllowedByAClick(t *testing.T) {
 	}
 	c.never(protocol.MethodInvokeTool)
 	c.refused(protocol.MethodApproveTool, object{"callId": "call-2", "approved": true}, protocol.CodeInvalidState)
-	c.call(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, nil)
+	for _, hash := range []string{"", "0", strings.ToUpper(asked.Hash)} { // of another call, or of none
+		c.refused(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true, "hash": hash}, protocol.CodeCallChanged)
+	}
+	c.never(protocol.MethodInvokeTool)
+	c.allow("call-1")
 	id, run := c.invoked()
-	if run.CallID != "call-1" || run.Name != "runTests" || !strings.Contains(string(run.Input), "parser_test.go") {
+	if run.CallID != "call-1" || run.Name != "runTests" || run.Hash != asked.Hash || run.Hash == "" || !strings.Contains(string(run.Input), "parser_test.go") {
 		t.Errorf("copilot/invokeTool is %+v", run)
 	}
-	c.refused(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, protocol.CodeInvalidState)
+	c.refused(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true, "hash": asked.Hash}, protocol.CodeInvalidState)
 	c.respond(id, object{"content": "1 failed, 41 passed"})
 	if done := c.tool(protocol.ToolCompleted); done.CallID != "call-1" {
 		t.Errorf("the end is of %+v", done)
@@ -142,7 +152,7 @@ func TestInterruptedWhileAToolRuns(t *testing.T) {
 	c := scripted(t, "")
 	c.initializeAndListen(withTools)
 	c.ask("runTests", object{}, object{"destructive": false})
-	c.call(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, nil)
+	c.allow("call-1")
 	id, _ := c.invoked()
 	c.call(protocol.MethodInterrupt, object{"source": "button"}, nil)
 	told := false
@@ -176,7 +186,7 @@ func TestToolFailsAndIsTriedAgain(t *testing.T) {
 	c := scripted(t, "auto speech 0ms 1s")
 	c.initializeAndListen(withTools)
 	c.ask("runTests", object{}, object{"destructive": false})
-	c.call(protocol.MethodApproveTool, object{"callId": "call-1", "approved": true}, nil)
+	c.allow("call-1")
 	id, _ := c.invoked()
 	c.send(object{"jsonrpc": "2.0", "id": id, "error": object{"code": -32603, "message": "words of the user"}})
 	c.tool(protocol.ToolFailed)
@@ -191,7 +201,7 @@ func TestToolFailsAndIsTriedAgain(t *testing.T) {
 	if again.CallID == "call-1" || again.RetryOf != "call-1" || again.Name != "runTests" {
 		t.Errorf("the call that is tried again is %+v", again)
 	}
-	c.call(protocol.MethodApproveTool, object{"callId": again.CallID, "approved": true}, nil)
+	c.allow(again.CallID)
 	id, run := c.invoked()
 	if run.CallID != again.CallID {
 		t.Errorf("it runs as %+v", run)
