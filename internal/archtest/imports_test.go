@@ -47,7 +47,7 @@ var rules = []rule{
 		"scenarios and generators use only the core",
 	},
 	{
-		[]string{"copilot/*"}, []string{"copilot", "copilot/reasoning", "internal/procgroup"},
+		[]string{"copilot/*"}, []string{"copilot", "copilot/reasoning", "internal/git", "internal/procgroup", "internal/workspace"},
 		"an adapter answers requests and does not know conversations; with csm it could depend on the state",
 	},
 	{
@@ -67,7 +67,7 @@ var rules = []rule{
 		"an engine implements its interface and does not know the server",
 	},
 	{
-		[]string{"audio/engine"}, nil,
+		[]string{"audio/engine"}, []string{"internal/workspace"},
 		"it starts and supervises the child process, and does not know what the models in it compute",
 	},
 	{
@@ -131,15 +131,23 @@ var rules = []rule{
 		"the wire is a separate contract; if it used a type of the core, the core could not change",
 	},
 	{
-		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/heap", "internal/redact", "internal/memo", "internal/mutant", "internal/procgroup", "internal/testutil/pulse", "internal/shellcmd", "internal/testutil/tonemodel", "internal/vocab", "internal/wer"}, nil,
+		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/heap", "internal/redact", "internal/memo", "internal/mutant", "internal/procgroup", "internal/testutil/pulse", "internal/shellcmd", "internal/testutil/tonemodel", "internal/wer", "internal/workspace"}, nil,
 		"a helper for all packages imports none of them",
+	},
+	{
+		[]string{"internal/git"}, []string{"internal/procgroup", "internal/workspace"},
+		"it reads a hostile repository, and knows nobody who asks",
+	},
+	{
+		[]string{"internal/vocab"}, []string{"internal/git", "internal/workspace"},
+		"names come from the workspace alone",
 	},
 	{
 		[]string{"internal/miclock"}, []string{"internal/assets", "internal/filelock"},
 		"everything that opens a microphone imports it, so it imports none of that",
 	},
 	{
-		[]string{"internal/models"}, []string{"audio/engine", "internal/assets", "internal/filelock", "internal/procgroup"},
+		[]string{"internal/models"}, []string{"audio/engine", "internal/assets", "internal/filelock", "internal/procgroup", "internal/workspace"},
 		"models are installed and removed outside conversations, so it knows only their files",
 	},
 	{
