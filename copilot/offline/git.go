@@ -3,62 +3,63 @@ package offline
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
-	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/git"
 )
 
 const noGit = "This folder is not in a git repository that I can read."
 
-// git runs a git command that only reads, without programs that the repository's
-// configuration names.
-func (a *Adapter) git(ctx context.Context, args ...string) (lines []string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	safe := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "log.showSignature=false"}
-	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
-	cmd.Dir = a.opts.Dir
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
-	out, err := cmd.Output()
-	if text := strings.TrimRight(string(out), "\n"); text != "" {
-		lines = strings.Split(text, "\n")
+// repository calls answer with the repository of the folder, and returns its answer.
+func (a *Adapter) repository(ctx context.Context, answer func(*git.Repository) (string, error)) string {
+	if a.opts.Dir == "" {
+		return noFolder
 	}
-	return lines, err
+	r, err := git.Find(ctx, a.opts.Dir)
+	if err != nil {
+		return noGit
+	}
+	defer r.Close()
+	text, err := answer(r)
+	if err != nil {
+		return noGit
+	}
+	return text
+}
+
+func (a *Adapter) branch(ctx context.Context) string {
+	return a.repository(ctx, func(r *git.Repository) (string, error) {
+		name := r.Branch()
+		if name == "" {
+			return "You are on no branch: the head is detached.", nil
+		}
+		return "You are on the branch " + quoted(name) + ".", nil
+	})
 }
 
 func (a *Adapter) lastCommit(ctx context.Context) string {
-	if a.opts.Dir == "" {
-		return noFolder
-	}
-	lines, err := a.git(ctx, "log", "-1", "--format=%s%n%an%n%ar")
-	if err != nil {
-		return noGit
-	}
-	return fmt.Sprintf("The last commit is “%s”, by %s, %s.", said(lines[0]), said(lines[1]), lines[2])
+	return a.repository(ctx, func(r *git.Repository) (string, error) {
+		c, err := r.LastCommit(ctx)
+		return fmt.Sprintf("The last commit is “%s”, by %s, %s.", said(c.Subject), said(c.Author), c.Age), err
+	})
 }
 
 func (a *Adapter) changes(ctx context.Context) string {
-	if a.opts.Dir == "" {
-		return noFolder
-	}
-	lines, err := a.git(ctx, "status", "--porcelain")
-	if err != nil {
-		return noGit
-	}
-	var names []string
-	for _, line := range lines {
-		_, path, renamed := strings.Cut(line, " -> ")
-		if !renamed {
-			_, path, _ = strings.Cut(strings.TrimSpace(line), " ") // behind the status
+	return a.repository(ctx, func(r *git.Repository) (string, error) {
+		names, err := r.Changes(ctx)
+		if err != nil || len(names) == 0 {
+			return "Everything is committed.", err
 		}
-		names = append(names, "`"+strings.TrimSpace(strings.ReplaceAll(path, "`", ""))+"`")
-	}
-	if len(names) == 0 {
-		return "Everything is committed."
-	}
-	if more := len(names) - maxNamed; more > 0 {
-		names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
-	}
-	return fmt.Sprintf("%s not committed: %s.", map[bool]string{true: "One change is", false: count(len(lines), "change") + " are"}[len(lines) == 1], strings.Join(names, ", "))
+		all := len(names)
+		for i, name := range names {
+			names[i] = quoted(name)
+		}
+		if more := all - maxNamed; more > 0 {
+			names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
+		}
+		return fmt.Sprintf("%s not committed: %s.", map[bool]string{true: "One change is", false: count(all, "change") + " are"}[all == 1], strings.Join(names, ", ")), nil
+	})
 }
+
+// quoted returns a name as code.
+func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "") + "`" }

@@ -5,15 +5,20 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
-// maxLines is how many lines of a declaration are shown.
-const maxLines = 12
+// maxLines is how many lines of a declaration are shown, and maxSource how long a file is that is
+// searched, in bytes.
+const (
+	maxLines  = 12
+	maxSource = 1 << 20
+)
 
 // languages are the files that are searched, with the language of their code block.
 var languages = map[string]string{
@@ -55,18 +60,20 @@ func (a *Adapter) symbol(ctx context.Context, pattern string) (answer string) {
 	}
 	declares := regexp.MustCompile(`(?m)^[ \t]*(?:(?:export|pub|async|static|public|private|default)[ \t]+)*` +
 		`(func|function|def|fn|type|class|interface|struct|enum|trait|const|var|let)[ \t]+(\([^)\n]*\)[ \t]*)?(` + pattern + `)\b`)
-	_ = filepath.WalkDir(a.opts.Dir, func(path string, d fs.DirEntry, err error) error { // what cannot be read is skipped
+	folder, err := workspace.Open(a.opts.Dir)
+	if err != nil {
+		return ""
+	}
+	defer folder.Close()
+	// What cannot be read is skipped, and so are files beyond the limits.
+	_ = folder.Walk(ctx, ".", workspace.Limits{Entries: maxEntries, Depth: maxDepth}, func(path string, d fs.DirEntry) error {
 		switch {
-		case ctx.Err() != nil:
-			return fs.SkipAll
-		case err != nil:
-			return nil
-		case d.IsDir() && (skipped[d.Name()] || path != a.opts.Dir && strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && (skipped[d.Name()] || strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
-		case languages[filepath.Ext(path)] == "":
+		case d.IsDir() || languages[filepath.Ext(path)] == "":
 			return nil
 		}
-		source, err := os.ReadFile(path)
+		source, err := folder.Read(path, maxSource)
 		if err != nil {
 			return nil
 		}

@@ -1,20 +1,18 @@
 package offline
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/internal/procgroup"
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
 // runTests is the only tool of this assistant.
@@ -33,8 +31,13 @@ func (a *Adapter) runner() string {
 	if a.opts.Dir == "" {
 		return ""
 	}
+	folder, err := workspace.Open(a.opts.Dir)
+	if err != nil {
+		return ""
+	}
+	defer folder.Close()
 	for _, r := range runners {
-		if _, err := os.Stat(filepath.Join(a.opts.Dir, r.file)); err == nil {
+		if folder.Has(r.file) {
 			return r.command
 		}
 	}
@@ -76,7 +79,7 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	command := strings.Fields(input.Command)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = a.opts.Dir
-	var out bytes.Buffer
+	var out tail
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second // a process that left the group may hold its output open
 	err := procgroup.Run(ctx, cmd)
@@ -86,9 +89,9 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
-		return testsPass + "\n" + end(out.String()), nil
+		return testsPass + "\n" + out.String(), nil
 	case errors.As(err, &failed):
-		return testsFail + "\n" + end(out.String()), nil
+		return testsFail + "\n" + out.String(), nil
 	}
 	return "", err
 }
@@ -102,7 +105,18 @@ const (
 // maxOutput is how much of the tests' output is kept, in bytes.
 const maxOutput = 32 << 10
 
-func end(out string) string { return out[max(0, len(out)-maxOutput):] }
+// tail keeps the end of what is written to it.
+type tail struct{ text []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	if len(t.text) > 2*maxOutput {
+		t.text = append([]byte(nil), t.text[len(t.text)-maxOutput:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.text[max(0, len(t.text)-maxOutput):]) }
 
 var (
 	// failing finds the names of failing tests of Go, pytest, Cargo and Node.

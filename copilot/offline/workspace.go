@@ -1,15 +1,14 @@
 package offline
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
 const (
@@ -25,116 +24,70 @@ func (a *Adapter) folder(context.Context) string {
 	if name == "" {
 		return noFolder
 	}
-	return "We are in the folder `" + strings.ReplaceAll(name, "`", "") + "`."
+	return "We are in the folder " + quoted(workspace.Shown(name)) + "."
 }
 
 // maxNamed is how many entries of the folder are named, about ten seconds of speech.
 const maxNamed = 8
 
+// maxEntries limits the entries of a folder that are looked at, and maxDepth the folders below
+// each other.
+const (
+	maxEntries = 50_000
+	maxDepth   = 64
+)
+
 func (a *Adapter) contents(context.Context) string {
 	if a.opts.Dir == "" {
 		return noFolder
 	}
-	entries, err := os.ReadDir(a.opts.Dir)
+	folder, err := workspace.Open(a.opts.Dir)
+	if err != nil {
+		return cannotRead
+	}
+	defer folder.Close()
+	entries, more, err := folder.Entries(".", maxEntries)
 	if err != nil {
 		return cannotRead
 	}
 	var names []string
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") { // hidden
-			names = append(names, "`"+strings.ReplaceAll(e.Name(), "`", "")+"`")
+			names = append(names, quoted(workspace.Shown(e.Name())))
 		}
 	}
 	if len(names) == 0 {
 		return "This folder is empty, or has only hidden files."
 	}
-	if more := len(names) - maxNamed; more > 0 {
-		names = append(names[:maxNamed], fmt.Sprintf("and %d more", more))
+	switch rest := len(names) - maxNamed; {
+	case more:
+		names = append(names[:min(len(names), maxNamed)], "and very many more")
+	case rest > 0:
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", rest))
 	}
 	return "This folder contains " + strings.Join(names, ", ") + "."
 }
 
-func (a *Adapter) branch(context.Context) string {
-	if a.opts.Dir == "" {
-		return noFolder
-	}
-	head, err := gitHead(a.opts.Dir)
-	switch {
-	case err != nil:
-		return noGit
-	case strings.HasPrefix(head, "ref: refs/heads/"):
-		return "You are on the branch `" + strings.ReplaceAll(strings.TrimPrefix(head, "ref: refs/heads/"), "`", "") + "`."
-	}
-	return "You are on no branch: the head is detached."
-}
-
-// gitHead reads the HEAD of the repository that contains dir. A .git file names the
-// folder, for worktrees and submodules (gitrepository-layout(5)).
-func gitHead(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	for {
-		git := filepath.Join(dir, ".git")
-		if info, err := os.Stat(git); err == nil {
-			if !info.IsDir() {
-				link, err := firstLine(git)
-				if err != nil {
-					return "", err
-				}
-				git = strings.TrimPrefix(link, "gitdir: ")
-				if !filepath.IsAbs(git) {
-					git = filepath.Join(dir, git)
-				}
-			}
-			return firstLine(filepath.Join(git, "HEAD"))
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", fs.ErrNotExist
-		}
-		dir = parent
-	}
-}
-
-func firstLine(path string) (string, error) {
-	var line string
-	err := eachLine(path, func(s string) bool {
-		line = strings.TrimSpace(s)
-		return false
-	})
-	return line, err
-}
-
-// eachLine calls f for each line of a small file until f returns false.
-func eachLine(path string, f func(line string) bool) error {
-	const maxBytes = 64 << 10
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	lines := bufio.NewScanner(io.LimitReader(file, maxBytes))
-	for lines.Scan() {
-		if !f(lines.Text()) {
-			return nil
-		}
-	}
-	return lines.Err()
-}
+// maxModule limits what is read of a go.mod, in bytes.
+const maxModule = 64 << 10
 
 func (a *Adapter) goVersion(context.Context) string {
 	if a.opts.Dir == "" {
 		return noFolder
 	}
 	version := ""
-	err := eachLine(filepath.Join(a.opts.Dir, "go.mod"), func(line string) bool {
+	folder, err := workspace.Open(a.opts.Dir)
+	var text []byte
+	if err == nil {
+		defer folder.Close()
+		text, err = folder.Head("go.mod", maxModule)
+	}
+	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) >= 2 && words[0] == "go" {
 			version = words[1]
+			break
 		}
-		return version == ""
-	})
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "There is no go.mod in this folder, so it is not the top of a Go module."
@@ -144,9 +97,6 @@ func (a *Adapter) goVersion(context.Context) string {
 	return "This module asks for Go " + version + "."
 }
 
-// maxFiles bounds the count, so that the user does not wait.
-const maxFiles = 50_000
-
 // skipped folders are not counted.
 var skipped = map[string]bool{".git": true, "node_modules": true}
 
@@ -154,27 +104,26 @@ func (a *Adapter) files(ctx context.Context) string {
 	if a.opts.Dir == "" {
 		return noFolder
 	}
+	folder, err := workspace.Open(a.opts.Dir)
+	if err != nil {
+		return cannotRead
+	}
+	defer folder.Close()
 	n := 0
-	err := filepath.WalkDir(a.opts.Dir, func(path string, d fs.DirEntry, err error) error {
+	err = folder.Walk(ctx, ".", workspace.Limits{Entries: maxEntries, Depth: maxDepth}, func(_ string, d fs.DirEntry) error {
 		switch {
-		case ctx.Err() != nil || n > maxFiles:
-			return fs.SkipAll
-		case err != nil && path == a.opts.Dir:
-			return err
-		case err != nil:
-			return nil // skip unreadable folders
 		case d.IsDir() && skipped[d.Name()]:
 			return fs.SkipDir
-		case d.Type().IsRegular():
+		case !d.IsDir():
 			n++
 		}
 		return nil
 	})
 	switch {
+	case errors.Is(err, workspace.ErrTooMany):
+		return "There are more files in this folder than I want to count: over fifty thousand files and folders."
 	case err != nil:
 		return cannotRead
-	case n > maxFiles:
-		return "There are more files in this folder than I want to count: over fifty thousand."
 	case n == 1:
 		return "There is one file in this folder."
 	}
