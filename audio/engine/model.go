@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
 // DescriptionFile is the file that marks a folder as a model.
@@ -113,6 +115,9 @@ func (m Model) Path(part string) string {
 	return filepath.Join(m.dir, filepath.FromSlash(name))
 }
 
+// maxDescription limits a DescriptionFile, in bytes.
+const maxDescription = 256 << 10
+
 // ReadModel reads the description of the model in a folder and checks that its files
 // exist. Its errors name the invalid file but not the folder.
 func ReadModel(dir string) (Model, error) {
@@ -120,9 +125,9 @@ func ReadModel(dir string) (Model, error) {
 	wrong := func(format string, args ...any) (Model, error) {
 		return Model{}, fmt.Errorf("model %s: %w; install it again", filepath.Base(dir), fmt.Errorf(format, args...))
 	}
-	text, err := os.ReadFile(filepath.Join(dir, DescriptionFile))
+	text, err := workspace.ReadFile(filepath.Join(dir, DescriptionFile), maxDescription)
 	if err != nil {
-		return wrong("cannot read %s: %w", DescriptionFile, errors.Unwrap(err))
+		return wrong("cannot read %s: %w", DescriptionFile, err)
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return wrong("%s is not valid: %w", DescriptionFile, err)

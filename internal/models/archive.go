@@ -15,6 +15,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
 // Limits for archives and folders. The largest models that sherpa-onnx can load are
@@ -62,9 +64,9 @@ func archiveError(name string, err error) error {
 // and returns their total size. It writes nothing outside of dir: only files and
 // folders are accepted, and os.Root checks the paths.
 func unpack(ctx context.Context, archive, dir string, want func(name string) bool) (int64, error) {
-	file, err := os.Open(archive)
+	file, _, err := workspace.OpenFile(archive)
 	if err != nil {
-		return 0, archiveError(archive, errors.Unwrap(err))
+		return 0, archiveError(archive, err)
 	}
 	defer file.Close()
 	var all iter.Seq2[entry, error]
@@ -167,11 +169,12 @@ func extract(ctx context.Context, all iter.Seq2[entry, error], root *os.Root, wa
 			continue // created with its files
 		case !e.mode.IsRegular():
 			return total, fmt.Errorf("%q is neither a file nor a folder", e.name)
-		case !want(name):
-			continue
-		}
-		if total += e.size; total > maxBytes {
+		case e.size < 0 || e.size > maxBytes-total:
 			return total, fmt.Errorf("it contains more than %d bytes", int64(maxBytes))
+		}
+		total += e.size // what is skipped is unpacked too
+		if !want(name) {
+			continue
 		}
 		content, err := e.open()
 		if err != nil {

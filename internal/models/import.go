@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
 // ImportOptions supplies what the files do not say.
@@ -92,7 +95,12 @@ func (s *Store) importFolder(ctx context.Context, from, base string, o ImportOpt
 	if !names.MatchString(name) || name == EngineName {
 		return "", fmt.Errorf("invalid model name %q; use --name with letters, digits, dots, dashes and underscores", name)
 	}
-	files, total, err := s.partFiles(ctx, from, m)
+	source, err := openSource(from)
+	if err != nil {
+		return "", fmt.Errorf("cannot read %s: %w; check its permissions", base, err)
+	}
+	defer source.close()
+	files, total, err := s.partFiles(ctx, source, m)
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +111,7 @@ func (s *Store) importFolder(ctx context.Context, from, base string, o ImportOpt
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return "", localError{err}
 	}
-	if err := s.copyFiles(ctx, from, dir, files, Event{Event: Progress, Name: name, Total: total}); err != nil {
+	if err := s.copyFiles(ctx, source, dir, files, Event{Event: Progress, Name: name, Total: total}); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	for _, f := range pinned {
@@ -194,13 +202,37 @@ var patterns = map[string][]string{
 
 // findPart returns the only file in a folder that matches the best pattern of a part.
 func findPart(dir, part string) string {
+	names := entriesOf(dir)
 	for _, pattern := range patterns[part] {
-		found, err := fs.Glob(os.DirFS(dir), pattern)
-		if err == nil && len(found) == 1 {
+		if found := matching(names, pattern); len(found) == 1 {
 			return found[0]
 		}
 	}
 	return ""
+}
+
+// entriesOf returns the names of a folder's entries, if it can be read.
+func entriesOf(dir string) (names []string) {
+	folder, err := workspace.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	entries, _, _ := folder.Entries(".", maxFiles)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// matching returns the names that match a pattern.
+func matching(names []string, pattern string) (found []string) {
+	for _, name := range names {
+		if ok, _ := path.Match(pattern, name); ok { // the patterns are valid
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 // guessKind returns the kind whose files a folder has, or "" if several kinds match.
@@ -216,40 +248,51 @@ func guessKind(dir string) string {
 }
 
 // partFiles returns the files of a model's parts, relative to its folder, and their
-// total size. A part may be a folder. It follows links, because everything in the
-// Hugging Face cache is a link. It includes the licence and the readme.
-func (s *Store) partFiles(ctx context.Context, dir string, m engine.Model) ([]string, int64, error) {
+// total size. A part may be a folder. It includes the licence and the readme.
+func (s *Store) partFiles(ctx context.Context, from *source, m engine.Model) ([]string, int64, error) {
 	paths := slices.Collect(maps.Values(m.Files))
-	for _, pattern := range []string{"LICENSE*", "LICENCE*", "README*", "MODEL_CARD*"} {
-		more, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are valid
-		paths = append(paths, more...)
+	entries, _, err := from.folder.Entries(".", maxFiles)
+	if err != nil {
+		return nil, 0, fmt.Errorf("cannot read the folder: %w; check its permissions", err)
+	}
+	for _, e := range entries {
+		for _, pattern := range []string{"LICENSE*", "LICENCE*", "README*", "MODEL_CARD*"} {
+			if len(matching([]string{e.Name()}, pattern)) > 0 {
+				paths = append(paths, e.Name())
+			}
+		}
 	}
 	var files []string
 	var total int64
 	var visit func(path string, depth int) error
 	visit = func(path string, depth int) error {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path)))
-		switch {
-		case err != nil:
-			return fmt.Errorf("cannot read %s: %w; check its permissions", path, errors.Unwrap(err))
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case depth > 10 || len(files) > maxFiles || total > maxBytes:
+		}
+		if depth > 10 || len(files) > maxFiles || total > maxBytes {
 			return fmt.Errorf("%s has too many files for a model; correct model.json", path)
-		case !info.IsDir():
-			files, total = append(files, path), total+info.Size()
+		}
+		if info, err := from.folder.Lstat(path); err == nil && info.IsDir() {
+			entries, more, err := from.folder.Entries(path, maxFiles)
+			if err != nil {
+				return fmt.Errorf("cannot read %s: %w; check its permissions", path, err)
+			}
+			if more {
+				return fmt.Errorf("%s has too many files for a model; correct model.json", path)
+			}
+			for _, e := range entries {
+				if err := visit(path+"/"+e.Name(), depth+1); err != nil {
+					return err
+				}
+			}
 			return nil
 		}
-		entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(path)))
+		file, info, err := from.open(path)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w; check its permissions", path, errors.Unwrap(err))
+			return fmt.Errorf("cannot read %s: %w; a model's files are in its folder, or in a Hugging Face cache", path, err)
 		}
-		for _, e := range entries {
-			if err := visit(path+"/"+e.Name(), depth+1); err != nil {
-				return err
-			}
-		}
-		return nil
+		files, total = append(files, path), total+info.Size()
+		return file.Close()
 	}
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
@@ -260,8 +303,9 @@ func (s *Store) partFiles(ctx context.Context, dir string, m engine.Model) ([]st
 	return files, total, nil
 }
 
-// copyFiles copies files between folders, and reports progress.
-func (s *Store) copyFiles(ctx context.Context, from, to string, files []string, progress Event) error {
+// copyFiles copies files between folders, and reports progress. A copy is readable by no more
+// users than the file.
+func (s *Store) copyFiles(ctx context.Context, from *source, to string, files []string, progress Event) error {
 	for _, path := range files {
 		if err := context.Cause(ctx); err != nil {
 			return fmt.Errorf("import of %s is incomplete: %w; run the command again", progress.Name, err)
@@ -270,17 +314,16 @@ func (s *Store) copyFiles(ctx context.Context, from, to string, files []string, 
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return localError{err}
 		}
-		source, err := os.Open(filepath.Join(from, filepath.FromSlash(path)))
+		file, info, err := from.open(path)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w; check its permissions", path, errors.Unwrap(err))
+			return fmt.Errorf("cannot read %s: %w; check its permissions", path, err)
 		}
-		file, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
-		if err == nil {
-			err = copyInto(file, source)
+		if progress.Done+info.Size() > maxBytes {
+			err = fmt.Errorf("%s is too large for a model", path)
 		} else {
-			err = localError{err}
+			err = copyFile(target, info.Mode(), io.LimitReader(file, info.Size()))
 		}
-		_ = source.Close()
+		_ = file.Close()
 		if err != nil {
 			return err
 		}
@@ -288,4 +331,12 @@ func (s *Store) copyFiles(ctx context.Context, from, to string, files []string, 
 		s.Report(progress)
 	}
 	return nil
+}
+
+func copyFile(target string, mode fs.FileMode, from io.Reader) error {
+	file, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600|mode.Perm()&0o044)
+	if err != nil {
+		return localError{err}
+	}
+	return copyInto(file, from)
 }

@@ -6,13 +6,17 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
@@ -111,12 +115,12 @@ func TestImportOfADescribedFolder(t *testing.T) {
 func TestImportOfAModelOfTheManifest(t *testing.T) {
 	files := toneFiles(t)
 	blobs := folder(t, "blobs", files)
-	dir := filepath.Join(t.TempDir(), "2bda32ec")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	dir := filepath.Join(filepath.Dir(blobs), "snapshots", "2bda32ec")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name := range files {
-		if err := os.Symlink(filepath.Join(blobs, name), filepath.Join(dir, name)); err != nil {
+		if err := os.Symlink(filepath.Join("..", "..", "blobs", name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -253,6 +257,68 @@ func TestArchivesThatEscape(t *testing.T) {
 	}
 }
 
+// TestImportOfAHostileFolder: a link that leads out of the folder is not followed, and a copy is
+// readable by no more users than the file.
+func TestImportOfAHostileFolder(t *testing.T) {
+	outside := folder(t, "outside", map[string][]byte{"id_rsa": []byte("SECRET")})
+	for name, link := range map[string]string{
+		"a private file":             filepath.Join(outside, "id_rsa"),
+		"a device":                   "/dev/zero",
+		"a folder":                   outside,
+		"itself":                     "LICENSE",
+		"blobs outside of the cache": filepath.Join("..", "..", "blobs", "id_rsa"),
+	} {
+		dir := filepath.Join(t.TempDir(), "snapshots", "mine")
+		if err := errors.Join(os.MkdirAll(dir, 0o755), tonemodel.TDT(dir), os.Symlink(outside, filepath.Join(dir, "..", "..", "blobs")),
+			os.Symlink(link, filepath.Join(dir, "LICENSE"))); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := open(t)
+		if _, err := s.Import(t.Context(), dir, ImportOptions{}); err == nil {
+			t.Errorf("a link to %s was followed", name)
+		}
+		if text, err := os.ReadFile(filepath.Join(s.Folder("tone-tdt"), "LICENSE")); err == nil {
+			t.Errorf("a link to %s was copied: %q", name, text)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "mine")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), tonemodel.TDT(dir), os.WriteFile(filepath.Join(dir, "LICENSE"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := open(t)
+	if _, err := s.Import(t.Context(), dir, ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(s.Folder("tone-tdt"), "LICENSE")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the copy of a private file: %v, %v", info, err)
+	}
+}
+
+// TestSizesOfAnArchive: sizes that add up to more than an integer holds are too large, also those
+// of files that are not unpacked.
+func TestSizesOfAnArchive(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	for _, sizes := range [][]int64{{maxBytes + 1}, {1, math.MaxInt64}, {math.MaxInt64, math.MaxInt64, 5}, {maxBytes, 1}, {-1}, {5, math.MinInt64}} {
+		for _, want := range []bool{false, true} {
+			entries := func(yield func(entry, error) bool) {
+				for i, size := range sizes {
+					e := entry{name: fmt.Sprint("f", i), size: size, open: func() (io.Reader, error) { return strings.NewReader(""), nil }}
+					if !yield(e, nil) {
+						return
+					}
+				}
+			}
+			if total, err := extract(t.Context(), entries, root, func(string) bool { return want }); err == nil || total > maxBytes {
+				t.Errorf("sizes %d: a total of %d, %v", sizes, total, err)
+			}
+		}
+	}
+}
+
 func TestArchiveWithTooManyFiles(t *testing.T) {
 	var headers []tar.Header
 	for range maxFiles + 1 {
@@ -351,7 +417,7 @@ func TestEngine(t *testing.T) {
 	if err := s.EngineInstalled(); err != nil {
 		t.Error(err)
 	}
-	if entries, err := os.ReadDir(s.Assets); err != nil || len(entries) != 3 { // including the lock
+	if entries, err := os.ReadDir(s.Assets); err != nil || len(entries) != 2 {
 		t.Errorf("the folder contains %v, %v", entries, err)
 	}
 	if len(log.of(Installed)) != 1 || len(m.asked) != 2 {

@@ -41,7 +41,8 @@ func (s *Store) compare(ctx context.Context, name string) error {
 		return fmt.Errorf("cannot read %s of %s: %w; check its permissions", SumsFile, name, errors.Unwrap(err))
 	}
 	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -57,6 +58,9 @@ func (s *Store) compare(ctx context.Context, name string) error {
 		case sum != want:
 			return fmt.Errorf("%s of %s is damaged; install the model again", path, name)
 		}
+	}
+	if lines.Err() != nil { // such as a line without end
+		return fmt.Errorf("%s of %s is damaged; install the model again", SumsFile, name)
 	}
 	return nil
 }
