@@ -16,9 +16,9 @@ func newWords() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "words [FOLDER]",
 		Short: "List the names used to correct transcripts",
-		Long: `List the names used to correct transcripts: the user's own from voice-words.md, and
-those found in a folder (default: the current one). They are read on each run and not
-stored.`,
+		Long: `List the names used to correct transcripts: the user's own from voice-words.md in the home
+folder, and those found in a folder (default: the current one) and its voice-words.md. They
+are read on each run and not stored.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folders := workingFolder()
@@ -31,14 +31,15 @@ stored.`,
 					return fmt.Errorf("cannot read the folder %s; pass the folder of your workspace", dir)
 				}
 			}
-			for _, name := range vocab.Lists(wordLists(), folders) {
-				if text, err := os.ReadFile(name); err == nil {
-					own, replacements := vocab.ParseFile(string(text))
-					terms = append(terms, own...)
-					for _, r := range replacements {
-						terms = append(terms, vocab.Term{Text: r.Heard + " = " + r.Written, Kind: vocab.Own})
-					}
-				}
+			own, replacements := vocab.ReadOwn(wordLists())
+			terms = append(terms, own...)
+			for _, r := range replacements {
+				terms = append(terms, vocab.Term{Text: r.Heard + " = " + r.Written, Kind: vocab.Own})
+			}
+			listed, ignored := vocab.ReadWorkspace(wordLists(), folders)
+			terms = append(terms, listed...)
+			if ignored > 0 {
+				cmd.PrintErrf("replacements in the folder's %s are ignored (%d); put them into %[1]s in your home folder\n", vocab.ListFile, ignored)
 			}
 			for _, dir := range folders {
 				terms = append(terms, vocab.Collect(cmd.Context(), dir)...)

@@ -427,7 +427,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 		case csm.OpenAudio:
 			d.muteIfTyped(f)
 		case csm.ActivateSession:
-			d.vocabulary.refresh()
+			d.readWords()
 			d.readCommands()
 			d.choose()
 		case csm.Report:

@@ -2,7 +2,7 @@ package daemon
 
 import (
 	"context"
-	"os"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +33,8 @@ type vocabulary struct {
 	client    protocol.WorkspaceWordsParams
 	folders   []vocab.Term // names of the folders
 	collected time.Time
+	ignored   int            // replacements in the lists of the workspace
+	told      int            // of them
 	undone    []vocab.Change // by the user; kept until the daemon ends
 	now       atomic.Pointer[vocab.Vocabulary]
 	lexicon   atomic.Pointer[map[string]string] // user-defined pronunciations
@@ -79,8 +81,9 @@ func (v *vocabulary) workspace(p protocol.WorkspaceWordsParams) {
 }
 
 // refresh rereads the files and folders in the background, because they may have
-// changed since the last conversation.
-func (v *vocabulary) refresh() {
+// changed since the last conversation. tell is called with the number of replacements in the
+// lists of the workspace, which are ignored, once for each number.
+func (v *vocabulary) refresh(tell func(ignored int)) {
 	go func() {
 		v.collecting.Lock()
 		defer v.collecting.Unlock()
@@ -97,11 +100,16 @@ func (v *vocabulary) refresh() {
 			names = append(names, vocab.Collect(ctx, dir)...)
 		}
 		v.mu.Lock()
-		defer v.mu.Unlock()
 		if len(folders) > 0 && slices.Equal(folders, v.client.Folders) {
 			v.folders, v.collected = names, time.Now()
 		}
 		v.build()
+		ignored, told := v.ignored, v.told
+		v.told = ignored
+		v.mu.Unlock()
+		if ignored > 0 && ignored != told {
+			tell(ignored)
+		}
 	}()
 }
 
@@ -113,23 +121,18 @@ func (v *vocabulary) build() {
 		return
 	}
 	terms, replacements := vocab.ParseList(v.set.Vocabulary)
-	list := func(text string) {
-		t, r := vocab.ParseFile(text)
-		terms, replacements = append(terms, t...), append(replacements, r...)
-	}
-	var folders []string
+	own, rules := vocab.ReadOwn(v.files)
+	terms, replacements = append(terms, own...), append(replacements, rules...)
+	v.ignored = 0
 	if v.set.Words.Workspace {
-		folders = v.client.Folders[:min(len(v.client.Folders), maxFolders)]
-	}
-	for _, name := range vocab.Lists(v.files, folders) {
-		list(readList(name))
-	}
-	if v.set.Words.Workspace {
+		listed, ignored := vocab.ReadWorkspace(v.files, v.client.Folders[:min(len(v.client.Folders), maxFolders)])
+		terms, v.ignored = append(terms, listed...), ignored
 		for _, text := range v.client.Lists[:min(len(v.client.Lists), maxFolders)] {
-			list(text)
+			listed, ignored := vocab.ParseWorkspace(text)
+			terms, v.ignored = append(terms, listed...), v.ignored+ignored
 		}
 		for _, n := range v.client.Names[:min(len(v.client.Names), maxClientNames)] {
-			if vocab.Speakable(n.Text) {
+			if vocab.Speakable(n.Text) && vocab.Kind(n.Kind) != vocab.Own {
 				terms = append(terms, vocab.Term{Text: n.Text, Kind: vocab.Kind(n.Kind)})
 			}
 		}
@@ -150,10 +153,8 @@ func (v *vocabulary) undo(changes []vocab.Change) {
 // in both directions. The lists of a workspace are ignored here. The caller holds mu.
 func (v *vocabulary) buildLexicon() {
 	_, replacements := vocab.ParseList(v.set.Vocabulary)
-	for _, name := range v.files {
-		_, r := vocab.ParseFile(readList(name))
-		replacements = append(replacements, r...)
-	}
+	_, rules := vocab.ReadOwn(v.files)
+	replacements = append(replacements, rules...)
 	lexicon := map[string]string{}
 	for _, r := range replacements {
 		word := strings.ToLower(r.Written)
@@ -164,22 +165,25 @@ func (v *vocabulary) buildLexicon() {
 	v.lexicon.Store(&lexicon)
 }
 
-// readList returns the text of a user's list, which usually does not exist.
-func readList(name string) string {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
 // promptBytes limits the names in a prompt; whisper accepts 224 tokens.
 const promptBytes = 600
 
-// names returns the known names for a prompt, the user's own first.
+// expected returns the names that a recogniser may expect, the user's own first. A name of a
+// workspace with a word that turns the meaning of a sentence is none: it would be heard where
+// the user said something else.
+func (v *vocabulary) expected() (out []vocab.Term) {
+	for _, t := range v.now.Load().Terms() {
+		if t.Kind == vocab.Own || !vocab.Decides(t.Text) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// names returns the expected names for a prompt.
 func (v *vocabulary) names() (out []string) {
 	bytes := 0
-	for _, t := range v.now.Load().Terms() {
+	for _, t := range v.expected() {
 		if bytes += len(t.Text) + 2; bytes > promptBytes {
 			break
 		}
@@ -192,9 +196,9 @@ func (v *vocabulary) names() (out []string) {
 // in all of its input.
 const hotWords = 200
 
-// said returns the spoken forms of the known names, the user's own first.
+// said returns the spoken forms of the expected names.
 func (v *vocabulary) said() (out []string) {
-	terms := v.now.Load().Terms()
+	terms := v.expected()
 	for _, t := range terms[:min(len(terms), hotWords)] {
 		out = append(out, vocab.Said(t.Text))
 	}
@@ -222,7 +226,16 @@ func (d *Daemon) prompted() protocol.Settings {
 // SetWorkspace replaces the workspace information that names are taken from.
 func (d *Daemon) SetWorkspace(p protocol.WorkspaceWordsParams) {
 	d.vocabulary.workspace(p)
-	d.vocabulary.refresh()
+	d.readWords()
+}
+
+// readWords rereads the names, and tells the user about replacements that are ignored.
+func (d *Daemon) readWords() {
+	d.vocabulary.refresh(func(ignored int) {
+		d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
+			Message: fmt.Sprintf(voiceWords[d.locale()].onlyNames, ignored), Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage,
+		})
+	})
 }
 
 // corrected replaces misheard names with their spelling, and returns the changes. It
@@ -231,5 +244,10 @@ func (d *Daemon) corrected(text string) (string, []vocab.Change) {
 	if d.grammar().Classify(text).Class != spoken.UtteranceContent {
 		return text, nil
 	}
-	return d.vocabulary.now.Load().Correct(text)
+	v := d.vocabulary.now.Load()
+	written, changes := v.Correct(text)
+	if slices.ContainsFunc(changes, v.Foreign) && d.grammar().Classify(written).Class != spoken.UtteranceContent {
+		return text, nil // a name of the workspace must not make an answer or a command of it
+	}
+	return written, changes
 }

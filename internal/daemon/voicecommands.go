@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -100,12 +100,15 @@ func (d *Daemon) readCommands() {
 	}()
 }
 
+// maxCommandFile limits a user's file of phrases, in bytes.
+const maxCommandFile = 256 << 10
+
 // ReadGrammar returns the grammar with the phrases of a user's files, which need not
 // exist.
 func ReadGrammar(files []string) *spoken.Grammar {
 	var texts []string
 	for _, name := range files {
-		if text, err := os.ReadFile(name); err == nil {
+		if text, err := workspace.ReadFile(name, maxCommandFile); err == nil {
 			texts = append(texts, string(text))
 		}
 	}

@@ -16,6 +16,7 @@ type commandWords struct {
 	noWake       string // no way to wake it is set up
 	editorFailed string
 	unused       string // user phrases that have no effect
+	onlyNames    string // the number of replacements in the lists of a workspace
 	summarise    string // request to the assistant for a summary
 	asHeard      string // request to the assistant with the words as heard
 	uncorrected  string // the correction was undone
@@ -33,6 +34,7 @@ var voiceWords = map[protocol.Locale]commandWords{
 		newVoice:     "I am %s now. Say 'another voice' for the next one.",
 		oneVoice:     "The voice cannot be changed here; choose one in the settings, under Voice Name.",
 		editorFailed: "The editor could not do that.", unused: "Some of your voice commands have no effect: %s",
+		onlyNames: "Replacements in this workspace's voice-words.md are ignored (%d): only your own list can replace words. Put them into voice-words.md in your home folder, or into the setting agentvoice.vocabulary.",
 		summarise: "Sum up your last answer in one or two short sentences, to be read aloud.",
 		asHeard:   "Correction: I said “%s”, word for word. Please answer that instead.", uncorrected: "The correction is undone.",
 		canSay: "You can say: ", nothingDone: "I have not used any tools in this conversation.", done: "I used tools %d times.", one: "%s: %s.", on: "%s on %s",
@@ -46,6 +48,7 @@ var voiceWords = map[protocol.Locale]commandWords{
 		newVoice:     "Ich bin jetzt %s. Sagen Sie „andere Stimme“ für die nächste.",
 		oneVoice:     "Die Stimme lässt sich hier nicht wechseln; wählen Sie eine in den Einstellungen, unter Voice Name.",
 		editorFailed: "Der Editor konnte das nicht ausführen.", unused: "Einige Ihrer Sprachbefehle haben keine Wirkung: %s",
+		onlyNames: "Ersetzungen in voice-words.md dieses Arbeitsbereichs werden ignoriert (%d): Nur Ihre eigene Liste kann Wörter ersetzen. Tragen Sie sie in voice-words.md in Ihrem Benutzerordner oder in die Einstellung agentvoice.vocabulary ein.",
 		summarise: "Fasse deine letzte Antwort in ein oder zwei kurzen Sätzen zum Vorlesen zusammen.",
 		asHeard:   "Korrektur: Ich habe wörtlich gesagt: „%s“. Bitte antworte stattdessen darauf.", uncorrected: "Die Korrektur ist zurückgenommen.",
 		canSay: "Sie können sagen: ", nothingDone: "Ich habe in diesem Gespräch keine Werkzeuge benutzt.", done: "Ich habe %d-mal Werkzeuge benutzt.", one: "%s: %s.", on: "%s für %s",
@@ -59,6 +62,7 @@ var voiceWords = map[protocol.Locale]commandWords{
 		newVoice:     "%sです。次の声は「別の声にして」で選べます。",
 		oneVoice:     "ここでは声を変えられません。設定の Voice Name で選んでください。",
 		editorFailed: "エディターで実行できませんでした。", unused: "一部の音声コマンドは無効です: %s",
+		onlyNames: "このワークスペースの voice-words.md にある置き換えは無視されます (%d 件)。単語を置き換えられるのは自分のリストだけです。ホーム フォルダーの voice-words.md か、設定 agentvoice.vocabulary に書いてください。",
 		summarise: "最後の回答を、読み上げ用に短い一、二文で要約してください。",
 		asHeard:   "訂正します。「%s」と、この言葉どおりに言いました。こちらに答えてください。", uncorrected: "修正を取り消しました。",
 		canSay: "次のように言えます。", nothingDone: "この会話ではツールを使っていません。", done: "ツールを %d 回使いました。", one: "%s: %s。", on: "%s (%s)",

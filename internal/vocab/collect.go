@@ -5,16 +5,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"io/fs"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/git"
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
 // Limits of Collect.
@@ -24,7 +23,8 @@ const (
 	maxFile    = 128 << 10 // bytes per file
 	maxTerms   = 2_000
 	maxBranch  = 40
-	gitTime    = 3 * time.Second
+	maxEntries = 100_000 // of folders, outside of repositories
+	maxDepth   = 32
 )
 
 // source holds the extensions of the files from which symbols are read.
@@ -38,9 +38,14 @@ var source = map[string]bool{
 // of source files, most recently changed first. In a repository it skips files that git
 // ignores; elsewhere it skips hidden folders, node_modules and vendor.
 func Collect(ctx context.Context, dir string) []Term {
-	files := listed(ctx, dir)
+	folder, err := workspace.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	files, branches := listed(ctx, folder)
 	c := collection{count: map[string]int{}, kind: map[string]Kind{}}
-	for _, b := range branches(ctx, dir) {
+	for _, b := range branches {
 		c.add(Branch, b, 50)
 	}
 	type dated struct {
@@ -52,14 +57,14 @@ func Collect(ctx context.Context, dir string) []Term {
 		base := path.Base(f)
 		c.add(File, base, 5)
 		if read := dependencies[base]; read != nil {
-			c.read(dir, f, func(text []byte) {
+			c.read(folder, f, func(text []byte) {
 				for _, name := range read(text) {
 					c.add(Dependency, name, 20)
 				}
 			})
 		}
 		if source[path.Ext(base)] {
-			if info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f))); err == nil && info.Mode().IsRegular() {
+			if info, err := folder.Lstat(f); err == nil && info.Mode().IsRegular() {
 				sources = append(sources, dated{f, info.ModTime()})
 			}
 		}
@@ -69,57 +74,34 @@ func Collect(ctx context.Context, dir string) []Term {
 		if ctx.Err() != nil {
 			break
 		}
-		c.read(dir, s.name, c.symbols)
+		c.read(folder, s.name, c.symbols)
 	}
 	return c.terms()
 }
 
-// listed returns the files of a folder as slash-separated relative paths.
-func listed(ctx context.Context, dir string) (files []string) {
-	if out, err := git(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard"); err == nil {
-		for name := range strings.SplitSeq(string(out), "\x00") {
-			if name != "" && len(files) < maxListed {
-				files = append(files, name)
-			}
+// listed returns the files of a folder as slash-separated relative paths, and the branches of
+// its repository.
+func listed(ctx context.Context, folder *workspace.Folder) (files, branches []string) {
+	if r, err := git.Find(ctx, folder.Path()); err == nil {
+		defer r.Close()
+		if files, err = r.Files(ctx); err == nil {
+			branches, _ = r.Branches(ctx, maxBranch) // a new repository has none
+			return files[:min(len(files), maxListed)], branches
 		}
-		return files
 	}
-	root := os.DirFS(dir)
-	_ = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-		switch base := path.Base(name); {
-		case ctx.Err() != nil || len(files) >= maxListed:
+	// A folder with more entries gives those that were found first.
+	_ = folder.Walk(ctx, ".", workspace.Limits{Entries: maxEntries, Depth: maxDepth}, func(name string, d fs.DirEntry) error {
+		switch base := d.Name(); {
+		case len(files) >= maxListed:
 			return fs.SkipAll
-		case err != nil:
-			return nil // skip it and read the rest
-		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "vendor"):
+		case d.IsDir() && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "vendor"):
 			return fs.SkipDir
-		case d.Type().IsRegular():
+		case !d.IsDir():
 			files = append(files, name)
 		}
 		return nil
 	})
-	return files
-}
-
-// git runs a read-only command. Its flags prevent git from running programs that the
-// repository configures.
-func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
-	cmd.WaitDelay = time.Second
-	return cmd.Output()
-}
-
-func branches(ctx context.Context, dir string) []string {
-	out, err := git(ctx, dir, "for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads")
-	if err != nil {
-		return nil
-	}
-	names := strings.Fields(string(out))
-	return names[:min(len(names), maxBranch)]
+	return files, nil
 }
 
 var (
@@ -172,33 +154,12 @@ func (c *collection) add(k Kind, name string, weight int) {
 	c.count[name] += weight
 }
 
-// Speakable reports whether a name is worth recognising. A single ordinary word is
-// transcribed correctly anyway, and generated names are never spoken.
-func Speakable(name string) bool {
-	if len(name) < 3 || len(name) > 48 {
-		return false
-	}
-	parts, numbers := words(name), 0
-	for _, p := range parts {
-		if isDigits(p) {
-			numbers++
-		}
-	}
-	return len(parts) > 0 && len(parts) <= 8 && numbers <= 2 && numbers < len(parts) && (len(parts) > 1 || !ordinary(parts[0]))
-}
-
-func (c *collection) read(dir, name string, use func([]byte)) {
-	// A symbolic link could lead outside the folder or to a device.
-	full := filepath.Join(dir, filepath.FromSlash(name))
-	if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() {
+func (c *collection) read(folder *workspace.Folder, name string, use func([]byte)) {
+	// A link has the names of its target a second time, or leads outside.
+	if info, err := folder.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	f, err := os.Open(full)
-	if err != nil {
-		return
-	}
-	defer func() { _ = f.Close() }()
-	if text, err := io.ReadAll(io.LimitReader(f, maxFile)); err == nil && bytes.IndexByte(text, 0) < 0 {
+	if text, err := folder.Head(name, maxFile); err == nil && bytes.IndexByte(text, 0) < 0 {
 		use(text)
 	}
 }

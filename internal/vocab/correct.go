@@ -9,9 +9,11 @@ import (
 // Kind is the origin of a name.
 type Kind string
 
-// The kinds. Own names come from the user's list.
+// The kinds. Own names come from the user's list, List from a workspace's. Only own names are
+// trusted.
 const (
 	Own        Kind = "own"
+	List       Kind = "list"
 	Open       Kind = "open" // the open file and its symbols
 	Symbol     Kind = "symbol"
 	File       Kind = "file"
@@ -192,7 +194,7 @@ func (v *Vocabulary) Correct(text string) (string, []Change) {
 	v.mark(said, text, own)
 	var likely []match
 	for _, m := range v.matches(said) {
-		if m.features.likely() > sure {
+		if m.features.likely() > sure && v.keepsMeaning(said, m) {
 			likely = append(likely, m)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func workspace() *Vocabulary {
+func known() *Vocabulary {
 	var terms []Term
 	for _, name := range strings.Fields("parseConfigV2 main.go errorMessage nextStep HTTPServer user_id startPlayback pause_playback.ts kubectl feature/login x509Cert cert") {
 		terms = append(terms, Term{Text: name, Kind: Symbol})
@@ -19,7 +19,7 @@ func workspace() *Vocabulary {
 }
 
 func TestNamesAreWritten(t *testing.T) {
-	v := workspace()
+	v := known()
 	for heard, want := range map[string]string{
 		"Open parse config v two in main dot go, please.": "Open parseConfigV2 in main.go, please.",
 		"open parse config V2":                            "open parseConfigV2",
@@ -41,7 +41,7 @@ func TestNamesAreWritten(t *testing.T) {
 }
 
 func TestOrdinaryWordsStay(t *testing.T) {
-	v := workspace()
+	v := known()
 	for _, heard := range []string{
 		"", "   ", "what is the next step", "can you make the error message easier to read",
 		"pause the playback", "we need a server for that", "the user is not here", "I like the main idea",
@@ -77,7 +77,7 @@ func TestWordsOfNames(t *testing.T) {
 
 // TestChangesSayWhatChanged, for any text: text outside of the changes stays as it is.
 func TestChangesSayWhatChanged(t *testing.T) {
-	v := workspace()
+	v := known()
 	pieces := []string{"parse", "config", "v", "two", "main", "dot", "go", "cube", "cuttle", "the", "function", "user", "i", "d", "é", "、", "K8s", "can't", "\t", "x"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String()), 0, 12).Draw(t, "words"), " ")
@@ -142,7 +142,7 @@ func TestOfEqualNamesTheFirstCounts(t *testing.T) {
 // TestUndoneChangesAreNotMade: the words stay in any case and punctuation, and other
 // changes to the name are still made.
 func TestUndoneChangesAreNotMade(t *testing.T) {
-	v := workspace().Without([]Change{{"parse config v two", "parseConfigV2"}, {"cube cuttle", "kubectl"}, {"eighty eighty", "8080"}})
+	v := known().Without([]Change{{"parse config v two", "parseConfigV2"}, {"cube cuttle", "kubectl"}, {"eighty eighty", "8080"}})
 	for heard, want := range map[string]string{
 		"does the function Parse config, v two fail": "does the function Parse config, v two fail",
 		"run cube cuttle":                  "run cube cuttle",
@@ -155,7 +155,7 @@ func TestUndoneChangesAreNotMade(t *testing.T) {
 			t.Errorf("%q became %q, want %q", heard, got, want)
 		}
 	}
-	if got, _ := workspace().Correct("run cube cuttle"); got != "run kubectl" {
+	if got, _ := known().Correct("run cube cuttle"); got != "run kubectl" {
 		t.Errorf("the vocabulary itself makes %q of it", got)
 	}
 	var off *Vocabulary

@@ -5,21 +5,46 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 )
 
-// ListFile is the name of a user's list in a workspace or in the home folder.
+// ListFile is the name of the user's list in the home folder, and of a workspace's list.
 const ListFile = "voice-words.md"
 
-// Lists returns the paths of the user's lists: files first, then the list in each folder.
-func Lists(files, folders []string) []string {
-	out := slices.Clone(files)
-	for _, dir := range folders {
-		out = append(out, filepath.Join(dir, ListFile))
+// ReadOwn reads the user's own lists, which need not exist.
+func ReadOwn(files []string) (terms []Term, replacements []Replacement) {
+	for _, name := range files {
+		if text, err := workspace.HeadFile(name, maxListFile); err == nil {
+			t, r := ParseFile(string(text))
+			terms, replacements = append(terms, t...), append(replacements, r...)
+		}
 	}
-	return out
+	return terms, replacements
 }
 
-// Limits of a user's list.
+// ReadWorkspace reads the lists of folders, which need not exist. It leaves out those that are
+// the user's own.
+func ReadWorkspace(own, folders []string) (terms []Term, ignored int) {
+	for _, dir := range folders {
+		if slices.Contains(own, filepath.Join(dir, ListFile)) {
+			continue
+		}
+		folder, err := workspace.Open(dir)
+		if err != nil {
+			continue
+		}
+		text, err := folder.Head(ListFile, maxListFile)
+		folder.Close()
+		if err == nil {
+			t, n := ParseWorkspace(string(text))
+			terms, ignored = append(terms, t...), ignored+n
+		}
+	}
+	return terms, ignored
+}
+
+// Limits of a list.
 const (
 	maxList     = 1_000 // entries
 	maxListFile = 64 << 10
@@ -37,7 +62,7 @@ func ParseList(text string) (terms []Term, replacements []Replacement) {
 	return terms, replacements
 }
 
-// ParseFile parses the list items of a Markdown file as entries. It reads a long file up
+// ParseFile parses the list items of a Markdown file as entries. It reads a long text up
 // to maxListFile.
 func ParseFile(text string) (terms []Term, replacements []Replacement) {
 	text = text[:min(len(text), maxListFile)]
@@ -47,6 +72,18 @@ func ParseFile(text string) (terms []Term, replacements []Replacement) {
 		}
 	}
 	return terms, replacements
+}
+
+// ParseWorkspace parses the list of a workspace, which gives names only: a replacement would put
+// its author's words into the user's mouth. ignored counts the replacements.
+func ParseWorkspace(text string) (names []Term, ignored int) {
+	all, replacements := ParseFile(text)
+	for _, t := range all {
+		if Speakable(t.Text) {
+			names = append(names, Term{Text: t.Text, Kind: List})
+		}
+	}
+	return names, len(replacements)
 }
 
 func parseEntry(entry string, terms []Term, replacements []Replacement) ([]Term, []Replacement) {
