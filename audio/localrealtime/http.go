@@ -238,11 +238,7 @@ func (s *Server) getModels(w http.ResponseWriter, r *http.Request) {
 // authorize checks the bearer token: the API key or, if ephemeral is set, an ephemeral
 // key.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request, ephemeral bool) bool {
-	key := bearer(r)
-	if sameKey(key, s.cfg.APIKey) {
-		return true
-	}
-	if _, ok := s.secrets.lookup(key); ok && ephemeral {
+	if s.known(bearer(r), ephemeral) {
 		return true
 	}
 	if !s.wrongKeys.Allow() {
@@ -252,6 +248,15 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, ephemeral boo
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	writeError(w, http.StatusUnauthorized, invalidf("invalid_api_key", "", "the bearer key is missing, wrong or expired; send the server's API key, or for calls a key from client_secrets"))
 	return false
+}
+
+// known reports whether a key is the API key or, if ephemeral is set, an ephemeral key.
+func (s *Server) known(key string, ephemeral bool) bool {
+	if sameKey(key, s.cfg.APIKey) {
+		return true
+	}
+	_, ok := s.secrets.lookup(key)
+	return ok && ephemeral
 }
 
 // bearer returns the key of a request. Web pages cannot set headers on a WebSocket, so

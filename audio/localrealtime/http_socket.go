@@ -53,7 +53,9 @@ func (s *Server) getRealtime(w http.ResponseWriter, r *http.Request) {
 	go c.run()
 }
 
-// guard rejects requests from disallowed web pages and requests over the rate limit.
+// guard rejects requests from disallowed web pages and requests over the rate limit. Requests
+// without a valid key do not count: authorize limits them apart, so that they cannot use up the
+// rate of those with a key.
 // Browsers send the page's origin in Origin; other programs omit it.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +75,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if !s.requests.Allow() {
+		if s.known(bearer(r), true) && !s.requests.Allow() {
 			writeTooMany(w, "too many requests; try again in a second")
 			return
 		}

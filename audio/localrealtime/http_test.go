@@ -61,6 +61,29 @@ func TestRequestsAreRefused(t *testing.T) {
 	}
 }
 
+// Clients without a key cannot use up the rate of those with one.
+func TestRateOfOthers(t *testing.T) {
+	h := start(t)
+	refused := 0
+	for range 3 * requestBurst {
+		for _, path := range []string{"/v1/models", "/v1/realtime/client_secrets", "/v1/unknown"} {
+			res, _ := h.do(t, http.MethodGet, path, "wrong", "", nil)
+			if res.StatusCode == http.StatusOK {
+				t.Fatalf("%s: %d without a key", path, res.StatusCode)
+			}
+			if res.StatusCode == http.StatusTooManyRequests {
+				refused++
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("the rate of wrong keys is unlimited")
+	}
+	if res, body := h.do(t, http.MethodGet, "/v1/models", testKey, "", nil); res.StatusCode != http.StatusOK {
+		t.Errorf("with the key: %d %s", res.StatusCode, body)
+	}
+}
+
 func TestEphemeralKeyMakesACall(t *testing.T) {
 	h := start(t)
 	_, body := h.do(t, http.MethodPost, "/v1/realtime/client_secrets", testKey, "application/json",
