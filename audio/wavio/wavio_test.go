@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -418,5 +419,21 @@ func TestWriteMonoCanBeReadAgain(t *testing.T) {
 	}
 	if err := WriteMono(path, 1, want); err == nil {
 		t.Error("1 Hz was accepted")
+	}
+}
+
+// A recording over an existing file is private, as a new one is.
+func TestRecordingOverAnExistingFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.wav")
+	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o644), os.Chmod(path, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Create(path, 16000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Close() }()
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
 	}
 }

@@ -38,6 +38,9 @@ func Create(path string, rate, channels int) (*Writer, error) {
 			name, channels, rate, maxChannels, minRate, maxRate)
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		err = ownersOnly(file)
+	}
 	if err != nil {
 		return nil, fileError(name, err)
 	}
@@ -254,3 +257,15 @@ var (
 
 	_ audio.Source = Silence{}
 )
+
+// ownersOnly makes a file readable by its owner only, as a new one is.
+func ownersOnly(file *os.File) error {
+	info, err := file.Stat()
+	if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		err = file.Chmod(0o600)
+	}
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return nil
+}

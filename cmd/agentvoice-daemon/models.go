@@ -46,7 +46,7 @@ func (f *modelFlags) store(mirrors []string, report func(models.Event)) (*models
 		return nil, err
 	}
 	if f.manifest != "" {
-		text, err := os.ReadFile(f.manifest)
+		text, err := readNamed(f.manifest)
 		if err != nil {
 			return nil, misuse{fmt.Errorf("--manifest: cannot read the file: %w; check its path", errors.Unwrap(err))}
 		}

@@ -207,7 +207,7 @@ func serverKey(file string) (key string, made bool, err error) {
 		}
 		return key, false, checkServerKey(key, envOther)
 	}
-	b, err := os.ReadFile(file)
+	b, err := readNamed(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		key = "sk-" + rand.Text()
 		if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {

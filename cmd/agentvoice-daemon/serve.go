@@ -109,7 +109,7 @@ func (f *serveFlags) run(ctx context.Context) error {
 func (f *serveFlags) configureHeadless(cfg *rpc.Config) error {
 	script := &headless.Script{}
 	if f.script != "" {
-		source, err := os.ReadFile(f.script)
+		source, err := readNamed(f.script)
 		if err != nil {
 			return fmt.Errorf("read the script: %w", err)
 		}

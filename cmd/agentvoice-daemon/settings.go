@@ -154,9 +154,9 @@ func checkSettings(in io.Reader, out io.Writer, file string) error {
 // readInput reads a file, or standard input for -.
 func readInput(in io.Reader, file string) ([]byte, error) {
 	if file == "-" {
-		return io.ReadAll(in)
+		return readLimited(in)
 	}
-	text, err := os.ReadFile(file)
+	text, err := readNamed(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("no such file: %s", file)
 	}

@@ -102,7 +102,7 @@ func (f *talkFlags) readReference() (*string, error) {
 	if f.reference == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(f.reference)
+	text, err := readNamed(f.reference)
 	if err != nil {
 		return nil, fmt.Errorf("read the file of --reference: %w", err)
 	}

@@ -33,7 +33,7 @@ func measuredSpeed(e *engine.Engine) time.Duration {
 	if err != nil {
 		return 0
 	}
-	text, err := os.ReadFile(path)
+	text, err := readNamed(path)
 	if err != nil {
 		return 0
 	}

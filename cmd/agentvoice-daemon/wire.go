@@ -128,7 +128,19 @@ func (f *sharedFlags) journalOutput(s protocol.Settings, started time.Time) (jou
 	if !strings.HasSuffix(where, ".jsonl") {
 		where = filepath.Join(where, "journal-"+started.UTC().Format("20060102-150405")+".jsonl")
 	}
+	if err := ownersOnly(where); err != nil {
+		return nil, fmt.Errorf("cannot make the journal private: %w; use a file of your own, or a new one", err)
+	}
 	return journal.Files(where, f.journalLimits), nil
+}
+
+// ownersOnly makes a file that will be written readable by its owner only, as a new one is.
+func ownersOnly(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+		return nil // what is wrong with it is reported when it is written
+	}
+	return os.Chmod(path, 0o600)
 }
 
 func (f *sharedFlags) logger() (zerolog.Logger, error) {
@@ -302,7 +314,7 @@ func processing(audioIn string) func(protocol.Settings) dsp.Config {
 func credentials(keyFile string) func(context.Context, protocol.Provider) (realtime.Credential, error) {
 	return func(_ context.Context, p protocol.Provider) (realtime.Credential, error) {
 		if keyFile != "" {
-			b, err := os.ReadFile(keyFile)
+			b, err := readNamed(keyFile)
 			if err != nil {
 				return realtime.Credential{}, fmt.Errorf("cannot read the key file; check --api-key-file: %w", errors.Unwrap(err))
 			}
