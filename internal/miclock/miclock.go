@@ -82,15 +82,11 @@ func Acquire(ctx context.Context, who Holder) (*Lease, error) {
 
 func acquire(dir string, who Holder) (*Lease, error) {
 	path := filepath.Join(dir, "microphone.lock")
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, ok, err := filelock.Acquire(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the microphone's lock: %w", err)
 	}
-	switch ok, err := filelock.Try(file); {
-	case err != nil:
-		_ = file.Close()
-		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
-	case !ok:
+	if !ok {
 		defer file.Close()
 		var other Holder
 		// Truncated or empty while the lease changes hands: the holder is unknown.
@@ -199,7 +195,7 @@ func (l *Lease) release() {
 	// Closing the listener removes its socket file, which must not be the next holder's.
 	_ = l.listener.Close()
 	_ = l.file.Truncate(0)
-	_ = l.file.Close() // closing unlocks the file
+	_ = filelock.Remove(l.file) // unlocks it
 	for _, c := range l.conns {
 		_ = c.Close()
 	}

@@ -110,7 +110,7 @@ func TestEngineByPip(t *testing.T) {
 	if err := s.EngineInstalled(); err != nil {
 		t.Error(err)
 	}
-	if entries, err := os.ReadDir(s.Assets); err != nil || len(entries) != 3 { // including the lock
+	if entries, err := os.ReadDir(s.Assets); err != nil || len(entries) != 2 {
 		t.Errorf("the folder contains %v, %v", entries, err)
 	}
 	if len(log.of(Installed)) != 1 {

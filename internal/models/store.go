@@ -96,19 +96,15 @@ func lock(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, localError{err}
 	}
-	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	file, ok, err := filelock.Acquire(filepath.Join(dir, lockFile))
 	if err != nil {
 		return nil, localError{err}
 	}
-	ok, err := filelock.Try(file)
-	if err == nil && !ok {
-		err = errBusy
-	}
-	if err != nil {
+	if !ok {
 		_ = file.Close()
-		return nil, err
+		return nil, errBusy
 	}
-	return func() { _ = file.Close() }, nil
+	return func() { _ = filelock.Remove(file) }, nil
 }
 
 // change locks the folder of models, and restores a model that a killed process left

@@ -97,7 +97,7 @@ func (r *Registry) openFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer gate.Close()
+	defer func() { _ = filelock.Remove(gate) }()
 	if r.db, err = connect(ctx, r.opt.Path, r.opt.busy); err == nil || !damaged(err) {
 		return err
 	}
@@ -194,12 +194,12 @@ func (r *Registry) join() error {
 	if r.opt.Daemon == "" || r.opt.Path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(r.lockOf(r.opt.Daemon), os.O_RDWR|os.O_CREATE, 0o600)
+	f, ok, err := filelock.Acquire(r.lockOf(r.opt.Daemon))
 	if err != nil {
 		return fmt.Errorf("create the lock of this daemon: %w", err)
 	}
-	if ok, err := filelock.Try(f); err != nil || !ok {
-		return errors.Join(fmt.Errorf("the lock of this daemon is taken: %w", err), f.Close())
+	if !ok {
+		return errors.Join(errors.New("the lock of this daemon is taken"), f.Close())
 	}
 	r.lock = f
 	return nil
@@ -272,27 +272,26 @@ func (r *Registry) runs(daemon string) bool {
 
 // lockFile waits for a file lock, at most for busy.
 func lockFile(ctx context.Context, path string, busy time.Duration) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock the record: %w", err)
-	}
 	for late := time.Now().Add(busy); ; {
-		ok, err := filelock.Try(f)
+		f, ok, err := filelock.Acquire(path)
 		switch {
+		case err != nil:
 		case ok:
 			return f, nil
-		case err != nil:
-		case time.Now().After(late):
-			err = errors.New("another program holds the lock for too long; stop it")
 		default:
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(10 * time.Millisecond):
-				continue
-			}
+			err = f.Close()
 		}
-		return nil, errors.Join(fmt.Errorf("lock the record: %w", err), f.Close())
+		if err == nil && time.Now().After(late) {
+			err = errors.New("another program holds the lock for too long; stop it")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lock the record: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("lock the record: %w", ctx.Err())
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 
@@ -306,7 +305,7 @@ func (r *Registry) Stale() []Session { return r.stale }
 func (r *Registry) Close() error {
 	err := r.db.Close()
 	if r.lock != nil {
-		err = errors.Join(err, r.lock.Close(), os.Remove(r.lock.Name()))
+		err = errors.Join(err, filelock.Remove(r.lock))
 	}
 	return err
 }

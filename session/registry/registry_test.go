@@ -455,3 +455,15 @@ func TestOnlyTheUserCanReadIt(t *testing.T) {
 		}
 	}
 }
+
+// A daemon that has ended leaves no lock behind.
+func TestLocksAreRemoved(t *testing.T) {
+	path := file(t)
+	r := open(t, path, "d")
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(filepath.Dir(path), "running")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
