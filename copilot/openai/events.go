@@ -3,24 +3,32 @@ package openai
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 )
 
-// maxLine is the maximum length of a line of server-sent events, in bytes.
-const maxLine = 1 << 20
+// Limits of server-sent events, in bytes: of a line, and of the data of an event, which can have
+// many lines.
+const (
+	maxLine  = 1 << 20
+	maxEvent = 2 << 20
+)
 
 // events reads the data of server-sent events (HTML, 9.2.6), ignoring names, ids and
 // comments.
-type events struct{ lines *bufio.Scanner }
+type events struct {
+	lines *bufio.Scanner
+	over  *bool // an event was too large
+}
 
 func newEvents(r io.Reader) events {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
-	return events{lines}
+	return events{lines, new(bool)}
 }
 
-// next returns the data of the next event, and false at the end of the stream. It drops
-// an incomplete last event.
+// next returns the data of the next event, and false at the end of the stream and at an event
+// that is too large. It drops an incomplete last event.
 func (e events) next() (data []byte, ok bool) {
 	for e.lines.Scan() {
 		line := e.lines.Bytes()
@@ -29,7 +37,12 @@ func (e events) next() (data []byte, ok bool) {
 		}
 		if value, found := bytes.CutPrefix(line, []byte("data:")); found {
 			data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
+			if len(data) > maxEvent {
+				*e.over = true
+				return nil, false
+			}
 		}
 	}
+	*e.over = errors.Is(e.lines.Err(), bufio.ErrTooLong)
 	return nil, false
 }

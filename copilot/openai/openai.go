@@ -191,6 +191,9 @@ func (a *Adapter) provider() string {
 	}
 }
 
+// maxAnswer limits the text of an answer, in bytes.
+const maxAnswer = 4 << 20
+
 // stream reads one answer.
 type stream struct {
 	ctx    context.Context
@@ -201,6 +204,7 @@ type stream struct {
 	tools  bool // tools were offered
 	calls  calls
 	reason string // finish_reason, "" until received
+	bytes  int    // emitted
 	usage  *usage // nil until received
 }
 
@@ -245,9 +249,15 @@ func (s *stream) read() error {
 		if len(c.Error) > 0 && string(c.Error) != "null" {
 			return s.final(streamFailure(c.Error))
 		}
-		s.take(c)
+		if s.take(c); s.bytes > maxAnswer {
+			s.reason = "length"
+			return s.whole()
+		}
 	}
-	if s.reason != "" {
+	switch {
+	case *s.events.over:
+		return s.final(failed("the service sent a chunk that is too large"))
+	case s.reason != "":
 		return s.whole()
 	}
 	e := failed("the connection to the service was lost during the answer")
@@ -285,6 +295,7 @@ func (s *stream) take(c chunk) {
 // say emits text. Without text, it is a sign of life.
 func (s *stream) say(text string) {
 	s.emit(text)
+	s.bytes += len(text)
 	s.spoke = s.spoke || text != ""
 }
 

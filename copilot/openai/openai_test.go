@@ -247,6 +247,34 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// Whatever has no end is cut off, and what was said before stays.
+func TestStreamsWithoutEnd(t *testing.T) {
+	for name, endless := range map[string]string{"an event": "data: " + strings.Repeat("x", 1000) + "\n", "a line": strings.Repeat("x", 1000)} {
+		text, err := send(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			writeEvents(w, content("half"))
+			for range 6000 {
+				if _, err := io.WriteString(w, endless); err != nil {
+					return
+				}
+			}
+		}))
+		if text != "half" {
+			t.Errorf("%s without end: %.100q", name, text)
+		}
+		wantError(t, err, "answerCutOff", false)
+	}
+	chunk := content(strings.Repeat("word ", 20_000))
+	text, err := send(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		for range 100 {
+			writeEvents(w, chunk)
+		}
+	}))
+	wantError(t, err, "answerCutLength", false)
+	if len(text) < 4<<20 || len(text) > 5<<20 {
+		t.Errorf("%d bytes were said", len(text))
+	}
+}
+
 func TestStatuses(t *testing.T) {
 	tests := []struct {
 		status    int
