@@ -108,6 +108,8 @@ const (
 	sectionFiller      = "(filler)"
 )
 
+var besideCommands = []string{sectionBackchannel, sectionAgreement, sectionLead, sectionFiller}
+
 // Limits of a user's grammar.
 const (
 	maxGrammar = 64 << 10 // bytes
@@ -261,6 +263,10 @@ func (g *Grammar) addPhrase(s section, phrase string) {
 	key := strings.Join(before, " ")
 	if len(before)+len(after) == 0 {
 		g.problem(s, phrase, "has no words")
+		return
+	}
+	if means := g.commands[key]; means != "" && slices.Contains(besideCommands, s.name) && g.left < maxPhrases {
+		g.conflict(s, phrase, means) // a user's file must not take an answer away
 		return
 	}
 	switch s.name {
