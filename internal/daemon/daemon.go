@@ -565,7 +565,7 @@ func (d *Daemon) spokenText(seg speech.Segment) string {
 	case seg.Ref != 0:
 		return d.content.text(seg.Ref)
 	case seg.Ask != 0:
-		return d.question(seg.Ask)
+		return d.questionAloud(seg.Ask)
 	default:
 		return d.content.spoken(seg.Request, seg.Start)
 	}
@@ -573,7 +573,10 @@ func (d *Daemon) spokenText(seg speech.Segment) string {
 
 // sourceText returns the displayed text of a segment.
 func (d *Daemon) sourceText(seg speech.Segment) string {
-	if seg.Notice != "" || seg.Ref != 0 || seg.Ask != 0 {
+	switch {
+	case seg.Ask != 0:
+		return d.question(seg.Ask)
+	case seg.Notice != "" || seg.Ref != 0:
 		return d.spokenText(seg)
 	}
 	return d.content.source(seg.Request, seg.Start, seg.End)

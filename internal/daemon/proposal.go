@@ -14,15 +14,19 @@ import (
 
 // proposal is what a call would do, as far as its name and input show.
 type proposal struct {
-	objects    []string // files, folders and hosts, in spoken form
-	commands   []string // texts in the input that would be run
-	programs   []string // all programs of the commands, in spoken form
-	overwrites []string // files that a command replaces, in spoken form
-	action     action   // a spoken yes to a destructive call must name it
+	objects  []string // files, folders and hosts, in spoken form
+	commands []string // texts in the input that would be run
+	programs []string // all programs of the commands, in spoken form
+	verbatim []string // commands that have to be spoken as they stand
+	named    []string // the programs of the others, in spoken form
+	changes  changes  // files that the commands write
+	action   action   // a spoken yes to a destructive call must name it
 	// destructive says that a command in the input is destructive. click says that the
 	// text does not show everything that would run, so that the call must not be
 	// approved without looking at it.
 	destructive, click bool
+	unclear            bool // a part of what it would do is not known
+	long               bool // it is too long to be asked about in words
 	more               bool // the call contains more than is spoken
 }
 
@@ -77,6 +81,9 @@ func proposalOf(call copilot.ToolCall) proposal {
 	default:
 		r.p.more = true
 	}
+	if len(r.p.commands) > 0 && (r.p.long || r.p.spokenWords()+len(r.words) > maxQuestionWords) {
+		r.p.long, r.p.click, r.p.destructive, r.p.more = true, true, true, true
+	}
 	return r.p
 }
 
@@ -118,7 +125,7 @@ func (r *reader) object(members map[string]any) {
 		case r.isCommand(key):
 			r.commands(v, args, strings.HasSuffix(key, "s"))
 		case codeMembers[key] && r.runs:
-			r.p.click, r.p.destructive, r.p.more = true, true, true
+			r.p.click, r.p.unclear, r.p.destructive, r.p.more = true, true, true, true
 		case pathMembers[key]:
 			r.names(v, baseName)
 		case siteMembers[key]:
@@ -168,7 +175,7 @@ func (r *reader) commands(v any, args []string, several bool) {
 		words = slices.Concat(words, args)
 		r.read(shellcmd.ReadWords(words))
 		r.p.commands = append(r.p.commands, strings.Join(words, " "))
-		r.p.more = true
+		r.p.more = r.p.more || len(r.p.named) > 0 || len(r.p.verbatim) == 0
 	default:
 		r.value(v)
 	}
@@ -182,26 +189,34 @@ func (r *reader) command(text string, args []string) {
 	c := shellcmd.Read(text, r.shell)
 	r.p.commands = append(r.p.commands, text)
 	r.read(c)
-	r.p.more = r.p.more || len(c.Programs) != 1 || c.Programs[0] != text
+	r.p.more = r.p.more || c.Spoken == "" && (len(c.Programs) != 1 || c.Programs[0] != text)
 }
 
 // read adds the effects of a command.
 func (r *reader) read(c shellcmd.Reading) {
 	r.p.destructive = r.p.destructive || c.Destructive
-	r.p.click = r.p.click || c.Opaque
+	r.p.click = r.p.click || c.Opaque || c.Protected
+	r.p.unclear = r.p.unclear || c.Opaque && !c.Long
+	r.p.long = r.p.long || c.Long
 	if c.Deletes {
 		r.p.action = actions[deleteAction]
 	}
 	for _, name := range c.Programs {
 		said := spokenProgram(name)
 		if said == "" {
-			r.p.click = true
+			r.p.click, r.p.unclear = true, true
 			continue
 		}
 		r.p.programs = r.say(r.p.programs, said)
+		if c.Spoken == "" {
+			r.p.named = r.say(r.p.named, said)
+		}
 	}
-	for _, file := range c.Overwrites {
-		r.p.overwrites = r.say(r.p.overwrites, clipSpoken(baseName(file)))
+	if c.Spoken != "" {
+		r.p.verbatim = r.say(r.p.verbatim, c.Spoken)
+	}
+	if c.Spoken == "" || c.Protected {
+		r.p.changes.add(c)
 	}
 }
 
@@ -264,5 +279,5 @@ func spokenProgram(name string) string {
 	case ":":
 		return "colon"
 	}
-	return clipSpoken(name)
+	return clipPath(name)
 }

@@ -100,7 +100,13 @@ func nameWords(name string) []string {
 type questionWords struct {
 	with, alone string // the tool, with and without its objects
 	run, runs   string // the programs of a command, listed or counted
-	overwrite   string
+	overwrite   string // the files that a command replaces
+	write       string // those that it creates or appends to
+	remove      string // those that it deletes
+	long        string // the command is too long to be spoken
+	here        string // all files of the folder
+	inFolder    string // a file of a folder outside of the workspace
+	inHome      string // a file of the user's own folder
 	unknown     string // the effect of a command is not fully known
 	panel       string // the panel shows more of the call than is spoken
 	terminal    string // the terminal does
@@ -119,6 +125,8 @@ var questions = map[protocol.Locale]questionWords{
 	protocol.English: {
 		with: "May I use the tool %[1]s on %[2]s?", alone: "May I use the tool %[1]s?",
 		run: " It would run %s.", runs: " It would run %d programs: %s.", overwrite: " It would overwrite %s.",
+		write: " It would write to %s.", remove: " It would delete %s.", long: " It is a long command: look at the screen.",
+		here: "everything in this folder", inFolder: "%[1]s in the folder %[2]s", inHome: "%s in your home folder",
 		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.", terminal: " The terminal shows the whole call.",
 		shown:  " The editor shows the change; to hear the first one, say read it.",
 		answer: "Yes or no: ",
@@ -130,6 +138,8 @@ var questions = map[protocol.Locale]questionWords{
 	protocol.German: {
 		with: "Darf ich das Werkzeug %[1]s für %[2]s benutzen?", alone: "Darf ich das Werkzeug %[1]s benutzen?",
 		run: " Es würde %s ausführen.", runs: " Es würde %d Programme ausführen: %s.", overwrite: " Es würde %s überschreiben.",
+		write: " Es würde in %s schreiben.", remove: " Es würde %s löschen.", long: " Es ist ein langer Befehl: Sehen Sie auf den Bildschirm.",
+		here: "alles in diesem Ordner", inFolder: "%[1]s im Ordner %[2]s", inHome: "%s in Ihrem persönlichen Ordner",
 		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.", terminal: " Das Terminal zeigt den ganzen Aufruf.",
 		shown:  " Der Editor zeigt die Änderung; um die erste zu hören, sagen Sie: lies es vor.",
 		answer: "Ja oder nein: ",
@@ -141,6 +151,8 @@ var questions = map[protocol.Locale]questionWords{
 	protocol.Japanese: {
 		with: "ツール %[1]s を %[2]s に使ってもよろしいですか。", alone: "ツール %[1]s を使ってもよろしいですか。",
 		run: "%s を実行します。", runs: "%d 個のプログラムを実行します: %s。", overwrite: "%s を上書きします。",
+		write: "%s に書き込みます。", remove: "%s を削除します。", long: "長いコマンドです。画面を見てください。",
+		here: "このフォルダーのすべて", inFolder: "フォルダー %[2]s の %[1]s", inHome: "ホームフォルダーの %s",
 		unknown: "何をするのかすべては判断できません。", panel: "呼び出しの全体はパネルに表示されています。", terminal: "呼び出しの全体はターミナルに表示されています。",
 		shown:  "変更はエディターに表示されています。読んで、と言うと最初の変更を読み上げます。",
 		answer: "「はい」か「いいえ」でお答えください。",
@@ -174,8 +186,19 @@ const (
 )
 
 // question returns the question whether a call may be executed. It names the tool, its
-// objects and every program that it would run, and says if there is more.
-func (d *Daemon) question(id uint64) string {
+// objects, every program that it would run and every file that it would write, and says
+// if there is more.
+func (d *Daemon) question(id uint64) string { return d.phraseQuestion(id, quoted) }
+
+// questionAloud returns the question as a voice speaks it, with the signs of commands in
+// words.
+func (d *Daemon) questionAloud(id uint64) string {
+	locale := d.locale()
+	return d.phraseQuestion(id, func(text string) string { return saySigns(text, locale) })
+}
+
+// phraseQuestion builds the question about a call. quote returns the form of commands and paths.
+func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 	call, known := d.content.call(id)
 	if !known {
 		return ""
@@ -195,25 +218,15 @@ func (d *Daemon) question(id uint64) string {
 	} else if len(p.objects) > 0 {
 		q = fmt.Sprintf(words.with, tool, words.few(p.objects))
 	}
-	if n := len(p.programs); n > fewPrograms {
-		q += fmt.Sprintf(words.runs, n, words.list(p.programs))
-	} else if n > 0 {
-		q += fmt.Sprintf(words.run, words.list(p.programs))
-	}
-	if len(p.overwrites) > 0 {
-		q += fmt.Sprintf(words.overwrite, words.few(p.overwrites))
-	}
-	if p.click {
-		q += words.unknown
-	}
+	destructive := d.content.destructive(call.ToolCall)
+	q += words.does(p, quote)
 	switch {
 	case shown:
 		q += words.shown
-	case p.more && (own == "" || len(p.commands) > 0):
+	case p.more && (own == "" || len(p.commands) > 0) && (!destructive && !p.click || p.spokenWords()+len(nameWords(call.Name))+panelWords <= maxQuestionWords):
 		q += words.panel
 	}
 	q += d.asksAgain(call.ToolCall)
-	destructive := d.content.destructive(call.ToolCall)
 	switch {
 	case p.click, destructive && d.unreported.Load(): // no name would be certain
 		return q + words.click
@@ -259,7 +272,7 @@ func answerTo(g *spoken.Grammar, call copilot.ToolCall, text string, t Transcrip
 	for _, w := range nameWords(call.Name) {
 		about.Objects[w] = true
 	}
-	for _, name := range slices.Concat(p.objects, p.programs, p.overwrites) {
+	for _, name := range slices.Concat(p.objects, p.programs, p.changes.names(questions[protocol.English]), p.verbatim) {
 		for _, t := range tokens(name) {
 			about.Objects[t.text] = true
 		}

@@ -88,7 +88,7 @@ func TestQuestionsAboutToolsOfTheEditor(t *testing.T) {
 		{"en", "editor_run_command", `{"command":"go vet"}`, &yes,
 			"May I run a command? It would run go vet. It may not be possible to undo it. To allow it, say “yes, run”; if not, say no."},
 		{"en", "editor_run_command", `{"command":"rm -r build"}`, &yes,
-			"May I run a command? It would run rm. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
+			"May I run a command? It would run rm. It would delete build. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
 		{"en", "editor_read_file", `{"path":"src/main.go"}`, &no, "Yes or no: May I read main.go?"},
 		{"en", "editor_open", `{"symbol":"parse"}`, &no, "Yes or no: May I open parse?"},
 		{"en", "editor_go_to_line", `{"line":42}`, &no, "Yes or no: May I go to line 42?"},
@@ -166,7 +166,7 @@ func TestQuestionsNameEveryProgram(t *testing.T) {
 	no := false
 	for _, c := range []struct{ locale, tool, input, want string }{
 		{"en", "run_in_terminal", `{"command":"cd x && rm -rf .","explanation":"looks around"}`,
-			"May I use the tool run in terminal? It would run cd and rm. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
+			"May I use the tool run in terminal? It would run cd and rm. It would delete x. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
 		{"en", "run_in_terminal", `{"command":"ls"}`, "Yes or no: May I use the tool run in terminal? It would run ls."},
 		{"en", "run_in_terminal", `{"command":"go vet ./... | grep -v x | sort | uniq -c"}`,
 			"Yes or no: May I use the tool run in terminal? It would run 4 programs: go vet, grep, sort and uniq. The panel shows the whole call."},
@@ -177,21 +177,21 @@ func TestQuestionsNameEveryProgram(t *testing.T) {
 		{"en", "run_in_terminal", `{"command":"echo 'unfinished"}`,
 			"May I use the tool run in terminal? I can’t tell everything it would do. The panel shows the whole call. To allow it, click Allow once in the panel; if not, say no."},
 		{"en", "create_and_run_task", `{"task":{"label":"x","type":"shell","command":"rm","args":["-rf","."]}}`,
-			"May I use the tool create and run task? It would run rm. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
+			"May I use the tool create and run task? It would run rm. It would delete everything in this folder. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
 		{"en", "exec", `{"command":["bash","-c","cd x && git push --force"]}`,
-			"May I use the tool exec? It would run bash, cd and git push. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, run”; if not, say no."},
+			"May I use the tool exec? It would run “bash -c 'cd x && git push --force'”. It may not be possible to undo it. To allow it, say “yes, run”; if not, say no."},
 		{"en", "mcp_powershell_run", `{"script":"Remove-Item x -Recurse"}`,
-			"May I use the tool powershell run? It would run Remove-Item. I can’t tell everything it would do. The panel shows the whole call. To allow it, click Allow once in the panel; if not, say no."},
+			"May I use the tool powershell run? It would run “Remove-Item x -Recurse”. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
 		{"en", "run_code", `{"code":"import os"}`,
 			"May I use the tool run code? I can’t tell everything it would do. The panel shows the whole call. To allow it, click Allow once in the panel; if not, say no."},
 		{"en", "send_to_terminal", `{"input":"rm a\n"}`,
-			"May I use the tool send to terminal? It would run rm. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
+			"May I use the tool send to terminal? It would run rm. It would delete a. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
 		{"de", "run_in_terminal", `{"command":"cd x && rm -rf ."}`,
-			"Darf ich das Werkzeug run in terminal benutzen? Es würde cd und rm ausführen. Die Ansicht zeigt den ganzen Aufruf. Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, löschen“, wenn ich darf, sonst nein."},
+			"Darf ich das Werkzeug run in terminal benutzen? Es würde cd und rm ausführen. Es würde x löschen. Die Ansicht zeigt den ganzen Aufruf. Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, löschen“, wenn ich darf, sonst nein."},
 		{"de", "run_in_terminal", `{"command":"$X"}`,
 			"Darf ich das Werkzeug run in terminal benutzen? Ich kann nicht erkennen, was es alles täte. Die Ansicht zeigt den ganzen Aufruf. Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein."},
 		{"ja", "run_in_terminal", `{"command":"cd x && rm -rf . > log"}`,
-			"ツール run in terminal を使ってもよろしいですか。cd、rm を実行します。log を上書きします。呼び出しの全体はパネルに表示されています。元に戻せないかもしれません。許可する場合は「はい、削除」、しない場合は「いいえ」と言ってください。"},
+			"ツール run in terminal を使ってもよろしいですか。cd、rm を実行します。log を上書きします。x を削除します。元に戻せないかもしれません。許可する場合は「はい、削除」、しない場合は「いいえ」と言ってください。"},
 		{"ja", "run_in_terminal", `{"command":"$X"}`,
 			"ツール run in terminal を使ってもよろしいですか。何をするのかすべては判断できません。呼び出しの全体はパネルに表示されています。許可する場合はパネルの「今回のみ許可」をクリックし、しない場合は「いいえ」と言ってください。"},
 	} {
@@ -274,10 +274,16 @@ func FuzzQuestion(f *testing.F) {
 		}
 		for _, locale := range []string{"en", "de", "ja"} {
 			q := newIdle(t, func(s *protocol.Settings) { s.Locale = locale }).ask(call)
+			if p.long {
+				continue
+			}
 			for _, program := range r.Programs {
-				if said := spokenProgram(program); said == "" && !p.click || !strings.Contains(q, said) {
+				if said := spokenProgram(program); said == "" && !p.click || !strings.Contains(q, said) && (r.Spoken == "" || !strings.Contains(q, r.Spoken)) {
 					t.Errorf("%q runs %q, and the question is %s", command, program, q)
 				}
+			}
+			if r.Spoken != "" && !strings.Contains(q, r.Spoken) {
+				t.Errorf("%q is to be spoken as it stands, and the question is %s", command, q)
 			}
 		}
 	})

