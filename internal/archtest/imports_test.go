@@ -131,7 +131,7 @@ var rules = []rule{
 		"the wire is a separate contract; if it used a type of the core, the core could not change",
 	},
 	{
-		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/heap", "internal/redact", "internal/memo", "internal/mutant", "internal/procgroup", "internal/testutil/pulse", "internal/shellcmd", "internal/testutil/tonemodel", "internal/wer", "internal/workspace"}, nil,
+		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/heap", "internal/redact", "internal/memo", "internal/mutant", "internal/procgroup", "internal/protect", "internal/testutil/pulse", "internal/shellcmd", "internal/testutil/tonemodel", "internal/wer", "internal/workspace"}, nil,
 		"a helper for all packages imports none of them",
 	},
 	{

@@ -25,9 +25,11 @@ type proposal struct {
 	// text does not show everything that would run, so that the call must not be
 	// approved without looking at it.
 	destructive, click bool
-	unclear            bool // a part of what it would do is not known
-	long               bool // it is too long to be asked about in words
-	more               bool // the call contains more than is spoken
+	unclear            bool     // a part of what it would do is not known
+	long               bool     // it is too long to be asked about in words
+	more               bool     // the call contains more than is spoken
+	in                 string   // the folder of a coding agent's command, below its own
+	guarded            []string // files of a coding agent's call that need a click
 }
 
 // Member names of an input, in lower case and reduced to letters.
@@ -71,6 +73,7 @@ func proposalOf(call copilot.ToolCall) proposal {
 	switch v := input.(type) {
 	case nil:
 	case map[string]any:
+		r.prepareAgent(call, v)
 		r.object(v)
 	case string:
 		if r.runs {
@@ -81,6 +84,7 @@ func proposalOf(call copilot.ToolCall) proposal {
 	default:
 		r.p.more = true
 	}
+	r.judgeAgent(call, input)
 	if len(r.p.commands) > 0 && (r.p.long || r.p.spokenWords()+len(r.words) > maxQuestionWords) {
 		r.p.long, r.p.click, r.p.destructive, r.p.more = true, true, true, true
 	}

@@ -1,0 +1,82 @@
+package protect
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Place is where a path leads.
+type Place struct {
+	// Path is the path after all links, as far as it exists; absolute.
+	Path string
+	// Inside says that it is below the folder, after the folder's own links. Within is the
+	// path from there, with slashes; empty if it is not inside.
+	Inside bool
+	Within string
+	// Linked says that the path goes through a link.
+	Linked bool
+}
+
+// Find returns where a path leads that an agent which works in a folder names: an absolute one, one
+// below the folder, one that begins with ~, or a file: address. What does not exist yet leads to
+// where it would be created. A path that cannot be followed is not inside.
+func Find(folder, path string) Place {
+	path = strings.TrimPrefix(path, "file://")
+	if home, err := os.UserHomeDir(); err == nil && (path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, `~\`)) {
+		path = filepath.Join(home, path[1:])
+	}
+	if strings.HasPrefix(path, "~") { // another user's home
+		return Place{Path: path}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(folder, path)
+	}
+	path = filepath.Clean(path)
+	real, known := follow(path, 0)
+	root, there := follow(filepath.Clean(folder), 0)
+	p := Place{Path: real, Linked: !same(real, path) && !same(real, filepath.Join(root, strings.TrimPrefix(path, filepath.Clean(folder))))}
+	if !known || !there {
+		return p
+	}
+	within, err := filepath.Rel(root, real)
+	if err != nil || within == ".." || strings.HasPrefix(within, ".."+string(filepath.Separator)) {
+		return p
+	}
+	p.Inside, p.Within = true, filepath.ToSlash(within)
+	return p
+}
+
+// follow resolves the links of a path whose end need not exist. It does not open anything.
+func follow(path string, depth int) (real string, ok bool) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real, true
+	}
+	if depth > 40 {
+		return path, false
+	}
+	if to, err := os.Readlink(path); err == nil { // a link to something that does not exist
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		return follow(to, depth+1)
+	}
+	if _, err := os.Lstat(path); err == nil || !os.IsNotExist(err) {
+		return path, false // it is there and cannot be followed
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path, false
+	}
+	real, ok = follow(parent, depth+1)
+	return filepath.Join(real, filepath.Base(path)), ok
+}
+
+// same compares two paths as the most common file system of the system does.
+func same(a, b string) bool {
+	if runtime.GOOS == "linux" {
+		return a == b
+	}
+	return strings.EqualFold(a, b)
+}
