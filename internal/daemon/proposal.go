@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,6 +42,9 @@ var (
 	pathMembers    = setOf(`filepath path file filename uri dirpath directory folder files filepaths paths uris oldpath newpath
 		sourcepath destination destinationpath target targetpath task`)
 	siteMembers = setOf("url urls host hosts")
+	// silentMembers do not change what a command does, beside it.
+	silentMembers = setOf(`description explanation reason justification goal title label name type kind id timeout timeoutms timeoutmilliseconds yieldtimems
+		maxoutputtokens isbackground runinbackground background interactive group problemmatcher presentation cwd workdir workingdirectory workspacefolder shell callid turnid`)
 )
 
 func setOf(words string) map[string]bool {
@@ -135,9 +139,38 @@ func (r *reader) object(members map[string]any) {
 		case siteMembers[key]:
 			r.names(v, hostName)
 		default:
+			if command && !isEmpty(v) && (!silentMembers[key] || key == "shell" && !knownShell(v)) {
+				r.p.click, r.p.unclear, r.p.destructive = true, true, true
+			}
 			r.value(v)
 		}
 	}
+}
+
+// shells matches the shells that a call may name.
+var shells = regexp.MustCompile(`(?i)^((/usr)?/bin/|C:\\Windows\\[\w.\\]*\\)?(sh|bash|zsh|dash|ksh|fish|cmd|pwsh|powershell)(\.exe)?$`)
+
+// knownShell reports whether a member names a shell of the system, or asks for one.
+func knownShell(v any) bool {
+	name, ok := v.(string)
+	return !ok && v == true || ok && shells.MatchString(name)
+}
+
+// isEmpty reports whether a member says nothing.
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
 }
 
 // isCommand reports whether a member holds a command.

@@ -138,3 +138,22 @@ func TestQuestionsNameWrittenFiles(t *testing.T) {
 		}
 	}
 }
+
+// A member of a call that is not known to be harmless may change what its command does.
+func TestUnknownMembersOfACallNeedAClick(t *testing.T) {
+	for input, click := range map[string]bool{
+		`{"command":"ls","explanation":"looks","timeout":5,"isBackground":false,"shell":"/bin/bash"}`: false,
+		`{"command":"ls","shell":true,"cwd":"/w","env":{},"stdin":""}`:                                false,
+		`{"command":"ls","env":{"LD_PRELOAD":"./x.so"}}`:                                              true,
+		`{"command":"ls","stdin":"rm -rf ~"}`:                                                         true,
+		`{"command":"ls","with_escalated_permissions":true}`:                                          true,
+		`{"command":"ls","shell":"./bash"}`:                                                           true,
+		`{"command":"ls","shell":["evil"]}`:                                                           true,
+		`{"command":"ls","options":{"env":{"PATH":"."}}}`:                                             true,
+		`{"task":{"label":"x","type":"shell","command":"ls","options":{"shell":"./x"}}}`:              true,
+	} {
+		if p := proposalOf(copilot.ToolCall{Name: "run_in_terminal", Input: []byte(input)}); p.click != click {
+			t.Errorf("%s: click %v, want %v", input, p.click, click)
+		}
+	}
+}

@@ -79,6 +79,11 @@ func (x *reader) unknown(args []arg) {
 		x.opaque()
 	}
 	x.spoken(args)
+	for _, a := range args {
+		if farFile.MatchString(a.text) || protected.MatchString(a.text) {
+			x.r.Protected = true // it may be written
+		}
+	}
 }
 
 // spoken checks that arguments can be spoken.
@@ -286,15 +291,21 @@ func informs(options set) bool {
 
 // operands analyzes the positional arguments.
 func (x *reader) operands(c *call) {
-	if c.name == "cd" || c.name == "pushd" {
+	switch c.name {
+	case "cd", "pushd":
 		x.enter(c)
 		return
+	case "popd":
+		x.folder, x.speak = "", true
 	}
 	first := c.first
 	if c.scripted && len(first) > 0 && first[0] == 'S' {
 		first = first[1:]
 	}
 	for i, a := range c.positional {
+		if c.dashes >= 0 && i >= c.dashes && strings.HasPrefix(a.text, "-") && !c.is["reads"] {
+			x.speak = true // an option for what it starts
+		}
 		kind := c.others
 		switch {
 		case i < len(first):
@@ -385,7 +396,7 @@ func (x *reader) subcommand(c *call) {
 
 // value analyzes an argument by its kind.
 func (x *reader) value(c *call, kind byte, a arg) {
-	if !a.known {
+	if !a.known || kind != 't' && c != nil && strings.HasPrefix(c.name, "git ") && strings.Contains(a.text, "::") { // such as ext::
 		x.opaque()
 	}
 	switch kind {
@@ -395,6 +406,9 @@ func (x *reader) value(c *call, kind byte, a arg) {
 	case 's':
 		x.letters(a.text)
 		x.speak = true
+		if scripted.MatchString(a.text) {
+			x.opaque()
+		}
 	case 'w':
 		x.file(a, &x.r.Overwrites)
 	case 'a':
@@ -450,7 +464,7 @@ func (x *reader) value(c *call, kind byte, a arg) {
 // reads analyzes a name or a file that is read. One outside of the workspace is spoken.
 func (x *reader) reads(a arg) {
 	x.letters(a.text)
-	if !harmlessFiles.MatchString(a.text) && (x.left || reference.MatchString(a.text) || x.shell == Windows && strings.ContainsAny(a.text, ":%")) {
+	if !harmlessFiles.MatchString(a.text) && (x.left || protected.MatchString(a.text) || reference.MatchString(a.text) || x.shell == Windows && strings.ContainsAny(a.text, ":%")) {
 		x.speak = true
 	}
 }
@@ -489,8 +503,14 @@ func (x *reader) target(c *call, i int, a arg) {
 func (x *reader) revision(c *call, i int, a arg, kind byte) {
 	x.reads(a)
 	if kind == 'p' {
+		if i == 0 && a.text != "origin" || strings.ContainsAny(a.text, "+:") {
+			x.speak = true
+		}
 		if strings.ContainsAny(a.text, "+:") {
-			x.speak, x.r.Destructive = true, true
+			x.r.Destructive = true
+		}
+		if strings.Contains(a.text, "::") {
+			x.opaque()
 		}
 		return
 	}

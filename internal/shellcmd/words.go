@@ -50,6 +50,13 @@ func isASCII(s string) bool {
 // path of a home folder, an address or a file of another machine.
 var reference = regexp.MustCompile(`(^|[=@:,])(~|/|[A-Za-z]:[\\/]|\\\\|\.\.([/\\]|$))|[/\\]\.\.([/\\]|$)|://|^[\w.-]+@[\w.-]+:|\{.*\.\.`)
 
+// farFile matches an argument with a path that leads out of the workspace, also as the
+// value of an option.
+var farFile = regexp.MustCompile(`(^|[=@:,]|^-\w)(~|/([^/]|$)|[A-Za-z]:[\\/]|\.\.([/\\]|$))|[/\\]\.\.([/\\]|$)`)
+
+// scripted matches a name that may be a script.
+var scripted = regexp.MustCompile("[\\s;|&$(){}`]")
+
 // harmlessFiles are the files that can be written without changing anything.
 var harmlessFiles = regexp.MustCompile(`^(-|/dev/(null|zero|stdin|stdout|stderr|tty|fd/[0-9]+))$`)
 
@@ -66,7 +73,7 @@ func outside(file string) bool {
 }
 
 // protected matches files that decide what programs do later.
-var protected = regexp.MustCompile(`(?i)(^|/)(\.git|\.hg|\.vscode|\.idea|\.husky|\.github|\.devcontainer|\.ssh|\.cargo)(/|$)|(^|/)(\.git(config|modules|attributes)|\.(bash|zsh|profile|login|npm|yarn|envrc|env|inputrc|vimrc|netrc|pypirc)[\w.]*)$`)
+var protected = regexp.MustCompile(`(?i)(^|[/=@:,])(\.git|\.hg|\.vscode|\.idea|\.husky|\.github|\.devcontainer|\.ssh|\.cargo)(/|$)|(^|[/=@:,])(\.git(config|modules|attributes)|\.(bash|zsh|profile|login|npm|yarn|envrc|env|inputrc|vimrc|netrc|pypirc)[\w.]*|package\.json)$`)
 
 // NamesFolder reports whether a file has to be named with its folder: it may be outside
 // of the workspace, or decides what programs do.
