@@ -25,7 +25,8 @@ export function acting(): void {
       mkdirSync(w.server.workspace, { recursive: true });
       writeFileSync(join(w.server.workspace, name), text);
     }
-    w.server.configure({ ...settings, 'agentvoice.tools.withoutQuestion': ['editor_*'] });
+    // The browser draws the film on the same processor, which makes the natural voice too slow.
+    w.server.configure({ ...settings, 'agentvoice.tools.withoutQuestion': ['editor_*'], 'agentvoice.voice.engine': 'fast' });
     await w.openWindow();
     await w.openPanel();
     w.copilot.answers(

@@ -1,6 +1,5 @@
-// The user's utterances: recorded human speech, and synthesised short phrases without a recording.
+// The user's utterances: recorded human speech, and phrases in a natural voice without such a recording.
 
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { speech } from './paths.ts';
@@ -28,18 +27,17 @@ export function record(dir: string): Record<Said, string> {
   const files = {} as Record<Said, string>;
   for (const name of Object.keys(WORDS) as Said[]) {
     files[name] = join(dir, `${name}.wav`);
-    const pcm = name === 'question' ? raw(readFileSync(join(speech, 'goforward.raw'))) : synthesised(name, dir);
+    const pcm = name === 'question' ? raw(readFileSync(join(speech, 'goforward.raw'))) : recorded(name);
     writeFileSync(files[name], wav(level(pcm)));
   }
   return files;
 }
 
-function synthesised(name: Said, dir: string): Int16Array {
-  const file = join(dir, `${name}.flite.wav`);
-  execFileSync('flite', ['-voice', 'slt', '-t', WORDS[name], '-o', file]);
-  const bytes = readFileSync(file);
+/** A recording of this folder: one channel at RATE. */
+function recorded(name: Said): Int16Array {
+  const bytes = readFileSync(join(import.meta.dirname, 'recordings', `${name}.wav`));
   if (bytes.readUInt32LE(24) !== RATE) {
-    throw new Error(`${file} has ${bytes.readUInt32LE(24)} samples a second`);
+    throw new Error(`${name}.wav has ${bytes.readUInt32LE(24)} samples a second`);
   }
   return raw(bytes.subarray(44));
 }

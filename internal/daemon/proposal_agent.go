@@ -170,11 +170,11 @@ func (r *reader) unknownKind(call copilot.ToolCall, members map[string]any) {
 const nameOfUnknown = "run_tool"
 
 // placeWords are the sentences about the calls of coding agents, by locale: the folder of a
-// command, and the files that need a click.
-var placeWords = map[protocol.Locale]struct{ in, guarded string }{
-	protocol.English:  {" In the folder %s.", " It is about %s."},
-	protocol.German:   {" Im Ordner %s.", " Es geht um %s."},
-	protocol.Japanese: {"フォルダー %s で行います。", "対象は %s です。"},
+// command, the files that need a click, and that the call has changed while it was asked about.
+var placeWords = map[protocol.Locale]struct{ in, guarded, again string }{
+	protocol.English:  {" In the folder %s.", " It is about %s.", "The call has changed. "},
+	protocol.German:   {" Im Ordner %s.", " Es geht um %s.", "Der Aufruf hat sich geändert. "},
+	protocol.Japanese: {"フォルダー %s で行います。", "対象は %s です。", "呼び出しが変わりました。"},
 }
 
 // about returns the sentences about where a call of a coding agent acts.

@@ -210,6 +210,10 @@ func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 	if call.Question != "" {
 		return d.passedOn(call.ToolCall)
 	}
+	again := ""
+	if call.Again {
+		again = placeWords[d.locale()].again
+	}
 	tool := clipSpoken(strings.Join(nameWords(call.Name), " "))
 	q := fmt.Sprintf(words.alone, tool)
 	own, shown := d.editorQuestion(call.ToolCall)
@@ -229,11 +233,11 @@ func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 	q += d.asksAgain(call.ToolCall)
 	switch {
 	case p.click, destructive && d.unreported.Load(): // no name would be certain
-		return q + words.click
+		return again + q + words.click
 	case destructive:
-		return q + fmt.Sprintf(words.named, p.action.say[d.locale()])
+		return again + q + fmt.Sprintf(words.named, p.action.say[d.locale()])
 	}
-	return words.answer + q
+	return again + words.answer + q
 }
 
 // passedOn returns a question from the assistant to the user, with the choices that it

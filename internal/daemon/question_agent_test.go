@@ -114,6 +114,14 @@ func TestCallsOfAgents(t *testing.T) {
 	}
 }
 
+// TestChangedCallIsAskedAsSuch: the question about a call that the agent changed says so first.
+func TestChangedCallIsAskedAsSuch(t *testing.T) {
+	call := copilot.ToolCall{Name: "run_command", Kind: "execute", Input: []byte(`{"command":"ls"}`), Folder: t.TempDir(), Again: true}
+	if q := newIdle(t, nil).ask(call); !strings.HasPrefix(q, "The call has changed. May I") {
+		t.Errorf("the question is %q", q)
+	}
+}
+
 func quotedJSON(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)
