@@ -47,8 +47,9 @@ var SuspendReasons = []SuspendReason{
 	SuspendUser, SuspendSessionRenewal, SuspendConnection, SuspendDevice, SuspendDiagnostics, SuspendHeartbeat,
 }
 
-// StartParams are the params of conversation/start. Context is the editor's description
-// of the conversation; version 1.0 of the wire does not use it.
+// StartParams are the params of conversation/start. Context is the editor's description of
+// the conversation. Its folder is the path of the workspace's folder in which a coding agent works, of
+// the next conversations too; by default the active one. Other members are not used.
 type StartParams struct {
 	Context map[string]Any `json:"context,omitempty"`
 	// TakeOver takes the microphone from another window. Without it, a busy microphone is

@@ -56,6 +56,7 @@ const (
 	CodeAnswerCutFilter     ErrorCode = "answerCutFilter"
 	CodeAnswerCutOff        ErrorCode = "answerCutOff"
 	CodeCallChanged         ErrorCode = "callChanged"
+	CodeNoTrustedFolder     ErrorCode = "noTrustedFolder"
 
 	// The session and the connection.
 	CodeAuthentication     ErrorCode = "authentication"
@@ -291,6 +292,10 @@ var Errors = []ErrorSpec{
 		words{"The call is not the one that was shown.", "Der Aufruf ist nicht der, der gezeigt wurde.", "この呼び出しは、表示されたものと違います。"},
 		words{"Look at the call again and decide then. It was not run.", "Sehen Sie sich den Aufruf noch einmal an und entscheiden Sie dann. Er wurde nicht ausgeführt.", "呼び出しをもう一度確認してから決めてください。実行はされていません。"},
 		words{"The call has changed, so I did not run it.", "Der Aufruf hat sich geändert, deshalb habe ich ihn nicht ausgeführt.", "呼び出しが変わったため、実行しませんでした。"}},
+	{CodeNoTrustedFolder, -32078, false,
+		words{"The coding agent has no trusted folder to work in.", "Der Coding-Agent hat keinen vertrauenswürdigen Ordner, in dem er arbeiten kann.", "コーディング エージェントが作業できる、信頼されたフォルダーがありません。"},
+		words{"Open a folder and trust it, or choose another assistant in agentvoice.agent.", "Öffnen Sie einen Ordner und vertrauen Sie ihm, oder wählen Sie in agentvoice.agent einen anderen Assistenten.", "フォルダーを開いて信頼するか、agentvoice.agent で別のアシスタントを選んでください。"},
+		words{"The coding agent has no trusted folder to work in.", "Der Coding-Agent hat keinen vertrauenswürdigen Ordner.", "エージェントが作業できる、信頼されたフォルダーがありません。"}},
 	{CodeCopilotCancelled, -32025, true,
 		words{"The request to {agent} was cancelled.", "Die Anfrage an {agent} wurde abgebrochen.", "{agent} へのリクエストは取り消されました。"},
 		words{"Ask again if you still want an answer.", "Fragen Sie noch einmal, wenn Sie noch eine Antwort möchten.", "回答が必要であれば、もう一度質問してください。"},

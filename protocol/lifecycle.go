@@ -11,8 +11,25 @@ type InitializeParams struct {
 	// Microphone is the initial state of the microphone, before any capture. After a
 	// restart, a client repeats the previous daemon's mute state here.
 	Microphone MuteParams `json:"microphone,omitzero"`
+	// Workspace is what is open in the client. A coding agent works only in a folder of it
+	// that is trusted.
+	Workspace *Workspace `json:"workspace,omitempty"`
 	// Watch is for watchers, which follow a daemon over its socket.
 	Watch WatchParams `json:"watch,omitzero"`
+}
+
+// Workspace is what is open in a client: its folders on the daemon's machine, and the path of
+// the active one; without it, the first one is active.
+type Workspace struct {
+	Folders List[WorkspaceFolder] `json:"folders"`
+	Active  string                `json:"active,omitempty"`
+}
+
+// WorkspaceFolder is an open folder. Trusted says that the user trusts what is in it.
+type WorkspaceFolder struct {
+	Path    string `json:"path"`
+	Name    string `json:"name,omitempty"`
+	Trusted bool   `json:"trusted,omitempty"`
 }
 
 // WatchParams selects what a watcher follows. Ignored over standard input.

@@ -60,6 +60,7 @@ const (
 	MethodWorkspaceWords  = "workspace/words"
 	MethodOpenHelp        = "window/openHelp"
 	MethodEditorCommand   = "window/command"
+	MethodWorkspace       = "workspace/update"
 
 	NotifyState        = "agentvoice.state"
 	NotifyTurn         = "agentvoice.turn"
@@ -95,7 +96,7 @@ var Messages = []Message{
 	{Method: MethodCancelRequest, Direction: BothWays, Notification: true, Params: CancelParams{}, Doc: "Cancels a request."},
 	notification(MethodHeartbeat, nil, "The client's window is alive. Without heartbeats the conversation is suspended after 20 s and ended after 60 s."),
 
-	request(MethodStart, StartParams{}, Snapshot{}, "Starts a conversation. Fails with conversationActive if one is active."),
+	request(MethodStart, StartParams{}, Snapshot{}, "Starts a conversation. Fails with conversationActive if one is active, and with noTrustedFolder if a coding agent would answer and has no folder to work in."),
 	request(MethodEnd, EndParams{}, Snapshot{}, "Ends the conversation."),
 	request(MethodInterrupt, InterruptParams{}, Snapshot{}, "Stops the assistant immediately."),
 	request(MethodSuspend, SuspendParams{}, Snapshot{}, "Pauses the conversation and keeps its turn."),
@@ -124,6 +125,8 @@ var Messages = []Message{
 	request(MethodUsage, nil, UsageResult{}, "Returns usage and cost."),
 	request(MethodOpenHelp, OpenHelpParams{}, nil, "Opens the help page for a failure, such as the provider's page for keys. The daemon sends window/openExternal before it answers; invalidState if there is no page."),
 	request(MethodAdvance, AdvanceParams{}, AdvanceResult{}, "Advances virtual time. Only with --headless."),
+
+	request(MethodWorkspace, Workspace{}, nil, "Replaces the workspace of initialize."),
 
 	call(MethodCopilotSend, CopilotSendParams{}, CopilotSendResult{}, "Sends a request to the editor's assistant. The client streams copilot/delta and copilot/toolCall, then responds."),
 	notification(MethodCopilotDelta, CopilotDeltaParams{}, "The next piece of an answer."),

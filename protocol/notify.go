@@ -160,7 +160,7 @@ type ToolParams struct {
 	Files   []string   `json:"files,omitempty"`
 	Diffs   []ToolDiff `json:"diffs,omitempty"`
 	Folder  string     `json:"folder,omitempty"`
-	RetryOf string `json:"retryOf,omitempty"` // callId of the failed call that this one retries
+	RetryOf string     `json:"retryOf,omitempty"` // callId of the failed call that this one retries
 }
 
 // ToolDiff is the change of a file that a call would make.

@@ -162,7 +162,7 @@ func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,
 			Notify: c.Notify, TranscriptAppend: c.TranscriptAppend, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
-			WordLists: wordLists(), CommandFiles: commandFiles(), Editor: c.Editor, Choose: f.choose(),
+			WordLists: wordLists(), CommandFiles: commandFiles(), Editor: c.Editor, Choose: f.choose(c.Copilot != nil), Acts: f.acts(c.Copilot != nil),
 			Record: recorder, Watch: watchers(recorder, c.Name, cfg.Log),
 			World: func(p daemon.Port) daemon.World {
 				w := newWorld(p)

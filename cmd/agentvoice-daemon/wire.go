@@ -380,17 +380,37 @@ func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
 	return acp.New(acp.Options{Command: command, Dir: dir})
 }
 
-// choose returns the function that selects the assistant for agentvoice.agent. An
-// assistant whose name and folder do not change is kept, with its conversation state.
-func (f *assistantFlags) choose() func(protocol.Settings, string) copilot.Adapter {
+// nameOf returns the assistant for the settings of a client, "" for the one that it brings or
+// that the process was started with. An agent of the command line is for a client without an
+// assistant of its own; it works in the folder that such a client gives.
+func (f *assistantFlags) nameOf(s protocol.Settings, editor, given bool) string {
+	if s.Agent == "" && given && !editor && strings.HasPrefix(f.agent, "acp:") {
+		return f.agent
+	}
+	return s.Agent
+}
+
+// actsIn reports whether an assistant acts in a folder.
+func actsIn(name string) bool { return name != "" && name != "offline" && name != "openai" }
+
+// acts returns the function that reports whether the assistant for the settings acts in a folder.
+func (f *assistantFlags) acts(editor bool) func(protocol.Settings, bool) bool {
+	return func(s protocol.Settings, given bool) bool { return actsIn(f.nameOf(s, editor, given)) }
+}
+
+// choose returns the function that selects the assistant for the settings. An assistant
+// whose name and folder do not change is kept, with its conversation state. One that acts
+// is never selected without a trusted folder.
+func (f *assistantFlags) choose(editor bool) func(s protocol.Settings, folder string, given bool) copilot.Adapter {
 	var name, dir string
 	var chosen copilot.Adapter
-	return func(s protocol.Settings, folder string) copilot.Adapter {
-		if s.Agent == name && folder == dir {
+	return func(s protocol.Settings, folder string, given bool) copilot.Adapter {
+		wanted := f.nameOf(s, editor, given)
+		if wanted == name && folder == dir {
 			return chosen
 		}
-		name, dir, chosen = s.Agent, folder, nil
-		if name == "" {
+		name, dir, chosen = wanted, folder, nil
+		if name == "" || actsIn(name) && folder == "" {
 			return nil
 		}
 		a, err := f.named(name, dir)

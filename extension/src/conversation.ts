@@ -17,6 +17,7 @@ import type {
   InterruptSource,
   LevelParams,
   MuteReason,
+  Workspace,
   WorkspaceWordsParams,
   ToolParams,
 } from './protocol.gen';
@@ -39,6 +40,8 @@ export interface World {
   windowLives(): Promise<boolean>;
   /** The workspace's names that the user may say. */
   words?(): Promise<WorkspaceWordsParams>;
+  /** the open folders, in one of which a coding agent may work */
+  workspace?(): Workspace;
   /** Who muted the microphone when this window was last open. */
   readonly muted?: MuteReason | undefined;
   /** Saves that for the next time the window opens. */
@@ -84,6 +87,7 @@ export class Conversation {
             clientInfo: world.client,
             locale: world.locale,
             configuration: world.configuration(),
+            ...(world.workspace === undefined ? {} : { workspace: world.workspace() }),
             capabilities: { copilot: true, secrets: true, tools: true, commands: true, heartbeat: true, transcriptAppend: true },
             ...(this.mutedBy === undefined ? {} : { microphone: { muted: true, by: this.mutedBy } }),
           };
@@ -290,6 +294,7 @@ export class Conversation {
     void this.offerWords();
     const takeOver = this.takeOver;
     this.takeOver = false;
+    await this.offerWorkspace(); // the active folder may be another one now
     const snapshot = await wire.request('conversation/start', takeOver ? { takeOver } : {});
     this.change({ is: 'snapshot', snapshot });
   }
@@ -488,6 +493,13 @@ export class Conversation {
 
   offerTools(): void {
     void this.sidecar.wire?.notify('copilot/tools', { tools: this.world.assistant.tools() }).catch(() => undefined);
+  }
+
+  /** Tells the daemon which folders are open and trusted, and which one is active. */
+  async offerWorkspace(): Promise<void> {
+    if (this.world.workspace !== undefined) {
+      await this.sidecar.wire?.request('workspace/update', this.world.workspace()).catch((err: unknown) => this.refused(err));
+    }
   }
 
   /** Sends the workspace's current names to the daemon. */

@@ -39,6 +39,7 @@ export const METHODS = {
   usageSummary: 'usage/summary',
   windowOpenHelp: 'window/openHelp',
   headlessAdvance: 'headless/advance',
+  workspaceUpdate: 'workspace/update',
   copilotSend: 'copilot/send',
   copilotDelta: 'copilot/delta',
   copilotToolCall: 'copilot/toolCall',
@@ -440,6 +441,7 @@ export const ERROR_CODES = [
   'toolRounds',
   'toolUnanswered',
   'callChanged',
+  'noTrustedFolder',
   'copilotCancelled',
   'answerGap',
   'answerCutLength',
@@ -859,6 +861,8 @@ export interface InitializeParams {
   capabilities?: ClientCapabilities;
   /** Microphone is the initial state of the microphone, before any capture. After a restart, a client repeats the previous daemon's mute state here. */
   microphone?: MuteParams;
+  /** Workspace is what is open in the client. A coding agent works only in a folder of it that is trusted. */
+  workspace?: Workspace;
   /** Watch is for watchers, which follow a daemon over its socket. */
   watch?: WatchParams;
 }
@@ -1425,6 +1429,19 @@ export interface WatchParams {
   levels?: boolean;
 }
 
+/** Workspace is what is open in a client: its folders on the daemon's machine, and the path of the active one; without it, the first one is active. */
+export interface Workspace {
+  folders: WorkspaceFolder[];
+  active?: string;
+}
+
+/** WorkspaceFolder is an open folder. */
+export interface WorkspaceFolder {
+  path: string;
+  name?: string;
+  trusted?: boolean;
+}
+
 /** WorkspaceWord is a name in its written form. */
 export interface WorkspaceWord {
   text: string;
@@ -1447,7 +1464,7 @@ export interface ClientRequests {
   'initialize': { params: InitializeParams; result: InitializeResult };
   /** Ends the conversation and closes every resource. Afterwards only exit is accepted. */
   'shutdown': { params: undefined; result: null };
-  /** Starts a conversation. Fails with conversationActive if one is active. */
+  /** Starts a conversation. Fails with conversationActive if one is active, and with noTrustedFolder if a coding agent would answer and has no folder to work in. */
   'conversation/start': { params: StartParams | undefined; result: Snapshot };
   /** Ends the conversation. */
   'conversation/end': { params: EndParams | undefined; result: Snapshot };
@@ -1503,6 +1520,8 @@ export interface ClientRequests {
   'window/openHelp': { params: OpenHelpParams; result: null };
   /** Advances virtual time. Only with --headless. */
   'headless/advance': { params: AdvanceParams; result: AdvanceResult };
+  /** Replaces the workspace of initialize. */
+  'workspace/update': { params: Workspace; result: null };
 }
 
 /** Notifications of the client. */
@@ -1616,6 +1635,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   toolRounds: { code: -32048, retryable: true },
   toolUnanswered: { code: -32049, retryable: true },
   callChanged: { code: -32077, retryable: true },
+  noTrustedFolder: { code: -32078, retryable: false },
   copilotCancelled: { code: -32025, retryable: true },
   answerGap: { code: -32052, retryable: true },
   answerCutLength: { code: -32073, retryable: true },

@@ -153,6 +153,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   voiceParaphrases: ['agentvoice.openSettings'],
   heardRoughly: ['agentvoice.openSettings'],
   callChanged: [],
+  noTrustedFolder: ['agentvoice.manageTrust', 'agentvoice.openSettings'],
   voiceNotStopped: ['agentvoice.openSettings'],
   wordsLate: ['agentvoice.openSettings'],
   wordsUnchecked: [],

@@ -19,6 +19,7 @@ import { editorCommand } from './editorCommands';
 import { environment } from './daemon/environment';
 import { type Program, check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
+import { openFolders } from './folders';
 import { HoldKey } from './holdKey';
 import type { Command } from './extension';
 import { type Model, isActive, mayHear } from './model';
@@ -114,6 +115,7 @@ export class Window implements vscode.Disposable {
       command: async (params) => (await this.tools.command(params)) ?? editorCommand(params, this.conversation.model),
       windowLives,
       words: () => workspaceWords(guard),
+      workspace: openFolders,
       muted: MUTE_REASONS.find((by) => by === extension.workspaceState.get(MUTED)),
       keepMuted: (by) => void extension.workspaceState.update(MUTED, by),
       log,
@@ -288,10 +290,12 @@ export class Window implements vscode.Disposable {
       vscode.window.onDidChangeTextEditorSelection(refresh),
       vscode.languages.onDidChangeDiagnostics(refresh),
       vscode.workspace.onDidChangeWorkspaceFolders(() => {
+        void this.conversation.offerWorkspace();
         refresh();
         this.offerWordsSoon();
       }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
+        void this.conversation.offerWorkspace();
         this.conversation.offerTools();
         this.offerWordsSoon();
         refresh();

@@ -38,7 +38,8 @@ func (d *Daemon) choose() {
 	if d.assistant == nil || d.cfg.Choose == nil {
 		return
 	}
-	chosen := d.cfg.Choose(d.settings(), d.vocabulary.folder())
+	folder, given := d.trustedFolder()
+	chosen := d.cfg.Choose(d.settings(), folder, given)
 	if chosen == nil {
 		chosen = d.cfg.Adapter
 	}

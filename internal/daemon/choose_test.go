@@ -28,10 +28,11 @@ func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
 	editor := &able{}
 	agent := closing{&able{}, make(chan struct{})}
 	var folders []string
+	trusted := t.TempDir()
 	d := New(Config{
-		Clock: &dispatch.Virtual{}, Settings: protocol.DefaultSettings(), Adapter: editor, Folders: []string{"/w", "/x"},
+		Clock: &dispatch.Virtual{}, Settings: protocol.DefaultSettings(), Adapter: editor,
 		World: func(Port) World { return idle{} }, Notify: func(string, any) {},
-		Choose: func(s protocol.Settings, folder string) copilot.Adapter {
+		Choose: func(s protocol.Settings, folder string, _ bool) copilot.Adapter {
 			folders = append(folders, folder)
 			if s.Agent == "" {
 				return nil
@@ -39,6 +40,7 @@ func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
 			return agent
 		},
 	})
+	d.OpenWorkspace(&protocol.Workspace{Folders: []protocol.WorkspaceFolder{{Path: trusted, Trusted: true}}})
 	var failure string
 	begin := func(name string) copilot.Adapter {
 		set := d.Settings()
@@ -57,7 +59,7 @@ func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
 	if got := begin(""); got != editor {
 		t.Errorf("%v answers without the setting", got)
 	}
-	if got := begin("acp:x"); got != agent || folders[len(folders)-1] != "/w" {
+	if got := begin("acp:x"); got != agent || folders[len(folders)-1] != trusted {
 		t.Errorf("%v answers with the setting, in %q", got, folders)
 	}
 	if failure != "Codex did not answer in time." {

@@ -72,9 +72,12 @@ type Config struct {
 	// Folders are the workspace folders until a client names them.
 	Folders []string
 	// Choose, if set, picks the adapter when a conversation begins, from its settings
-	// and the first workspace folder ("" if unknown). If Choose is nil, Adapter
+	// and the trusted folder to work in ("" if there is none); given says whether the client
+	// said what is open. If Choose is nil, Adapter
 	// answers.
-	Choose func(s protocol.Settings, folder string) copilot.Adapter
+	Choose func(s protocol.Settings, folder string, given bool) copilot.Adapter
+	// Acts reports whether the assistant that Choose would pick acts in a folder.
+	Acts func(s protocol.Settings, given bool) bool
 	// Journal, if set, records every step.
 	Journal *journal.Writer
 	// Record, if set, stores the metadata of sessions. The daemon closes it.
@@ -113,10 +116,13 @@ type Daemon struct {
 	set      protocol.Settings
 	turns    *protocol.TurnDetectionSettings // of the current conversation
 	selected string                          // last model passed to the core
-	call     csm.Call
-	calls    map[csm.Call]func(csm.Reply, protocol.Snapshot)
-	why      map[csm.Event]string // reasons of posted failures
-	pubMu    sync.Mutex           // guards pub, between the loop and readers
+
+	workspace *protocol.Workspace // nil until the client says what is open
+	folder    string              // path of the folder to work in; "" for the active one
+	call      csm.Call
+	calls     map[csm.Call]func(csm.Reply, protocol.Snapshot)
+	why       map[csm.Event]string // reasons of posted failures
+	pubMu     sync.Mutex           // guards pub, between the loop and readers
 }
 
 // New returns a daemon. Nothing runs until Run, or Drain with a virtual clock.

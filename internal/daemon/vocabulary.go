@@ -44,16 +44,6 @@ type vocabulary struct {
 	stop       context.CancelFunc
 }
 
-// folder returns the first folder of the workspace, or "" if unknown.
-func (v *vocabulary) folder() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.client.Folders) == 0 {
-		return ""
-	}
-	return v.client.Folders[0]
-}
-
 func (v *vocabulary) open(files, folders []string) {
 	v.files, v.client.Folders = files, folders
 	v.ctx, v.stop = context.WithCancel(context.Background())

@@ -47,6 +47,7 @@ var handlers = map[string]handler{
 	protocol.MethodCopilotTools:    on((*server).copilotTools),
 	protocol.MethodToolConfirming:  on((*server).toolConfirming),
 	protocol.MethodWorkspaceWords:  on((*server).workspaceWords),
+	protocol.MethodWorkspace:       on((*server).workspaceUpdate),
 
 	protocol.MethodDevices:      (*server).devices,
 	protocol.MethodSelectDevice: on((*server).selectDevice),

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"encoding/json"
 	"errors"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
@@ -10,6 +11,15 @@ import (
 )
 
 func (s *server) start(c *call, p protocol.StartParams) {
+	var folder string
+	if named, ok := p.Context["folder"]; ok && json.Unmarshal(named, &folder) != nil {
+		c.refuse(s.locale().InvalidParams([]protocol.FieldError{{Field: "context.folder", Problem: "is not a string", Allowed: "the path of an open folder"}}))
+		return
+	}
+	if err := s.back.Daemon.ChooseFolder(folder); err != nil {
+		c.fail(protocol.CodeNoTrustedFolder, err.Error())
+		return
+	}
 	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserStart{Call: id, TakeOver: p.TakeOver} }, c.stepped(snapshot))
 }
 

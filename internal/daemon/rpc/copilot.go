@@ -256,6 +256,12 @@ func (s *server) toolConfirming(_ *call, p protocol.ToolConfirmingParams) {
 	s.back.Daemon.Confirming(p.CallID, p.Certain)
 }
 
+// workspaceUpdate replaces what is open in the client.
+func (s *server) workspaceUpdate(c *call, p protocol.Workspace) {
+	s.back.Daemon.OpenWorkspace(&p)
+	c.reply(nil)
+}
+
 func (s *server) workspaceWords(_ *call, p protocol.WorkspaceWordsParams) {
 	s.back.Daemon.SetWorkspace(p)
 }

@@ -46,6 +46,7 @@ func (s *server) initialize(c *call, p protocol.InitializeParams) {
 		c.fail(protocol.CodeInternalError, err.Error())
 		return
 	}
+	s.back.Daemon.OpenWorkspace(p.Workspace)
 	s.phase = running
 	s.log.Info().Str("client", clip(p.ClientInfo.Name)).Str("clientVersion", clip(p.ClientInfo.Version)).
 		Bool("copilot", p.Capabilities.Copilot).Bool("heartbeat", p.Capabilities.Heartbeat).Msg("a client is connected")

@@ -1,0 +1,19 @@
+// The open folders, for coding agents: an agent works only in one that is open and trusted.
+
+import * as vscode from 'vscode';
+import type { Workspace } from './protocol.gen';
+
+/**
+ * What is open, whatever the other settings say. The paths are those of the machine on which the
+ * extension and its daemon run, also in a remote window; folders elsewhere are left out.
+ */
+export function openFolders(): Workspace {
+  const trusted = vscode.workspace.isTrusted;
+  const here = (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file');
+  const document = vscode.window.activeTextEditor?.document.uri;
+  const active = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document);
+  return {
+    folders: here.map((f) => ({ path: f.uri.fsPath, name: f.name, trusted })),
+    ...(active !== undefined && here.some((f) => f.uri.fsPath === active.uri.fsPath) ? { active: active.uri.fsPath } : {}),
+  };
+}
