@@ -68,7 +68,7 @@ func proposalOf(call copilot.ToolCall) proposal {
 	r.runs = slices.Equal(r.p.action.names, actions[0].names) && named(r.words, actions[0].names)
 	r.terminal = named(r.words, []string{"terminal", "shell", "console", "tty", "repl"})
 	if onWindows || named(r.words, []string{"powershell", "pwsh", "cmd"}) {
-		r.shell = shellcmd.Windows
+		r.place.Shell = shellcmd.Windows
 	}
 	var input any
 	if len(call.Input) > 0 && json.Unmarshal(call.Input, &input) != nil {
@@ -104,7 +104,7 @@ type reader struct {
 	p              proposal
 	words          []string // words of the tool's name
 	runs, terminal bool     // the tool's name says that it runs something, and in a terminal
-	shell          shellcmd.Shell
+	place          shellcmd.Place
 	seen           map[string]bool // names added so far
 }
 
@@ -117,7 +117,7 @@ func (r *reader) object(members map[string]any) {
 		command = command || r.isCommand(key)
 		if s, ok := v.(string); ok && key == "shell" {
 			if named(nameWords(baseName(s)), []string{"powershell", "pwsh", "cmd"}) {
-				r.shell = shellcmd.Windows
+				r.place.Shell = shellcmd.Windows
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func (r *reader) commands(v any, args []string, several bool) {
 			return
 		}
 		words = slices.Concat(words, args)
-		r.read(shellcmd.ReadWords(words))
+		r.read(shellcmd.ReadWords(words, r.place))
 		r.p.commands = append(r.p.commands, strings.Join(words, " "))
 		r.p.more = r.p.more || len(r.p.named) > 0 || len(r.p.verbatim) == 0
 	default:
@@ -220,10 +220,10 @@ func (r *reader) commands(v any, args []string, several bool) {
 
 func (r *reader) command(text string, args []string) {
 	if len(args) > 0 {
-		r.read(shellcmd.ReadWords(append([]string{text}, args...)))
+		r.read(shellcmd.ReadWords(append([]string{text}, args...), r.place))
 		text += " " + strings.Join(args, " ") // a shell may receive it in this form
 	}
-	c := shellcmd.Read(text, r.shell)
+	c := shellcmd.Read(text, r.place)
 	r.p.commands = append(r.p.commands, text)
 	r.read(c)
 	r.p.more = r.p.more || c.Spoken == "" && (len(c.Programs) != 1 || c.Programs[0] != text)

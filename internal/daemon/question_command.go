@@ -53,12 +53,12 @@ func (p proposal) spokenWords() int {
 		words += unclearWords
 	}
 	for _, list := range [][]string{p.objects, p.changes.names(questions[protocol.English])} {
-		words += len(strings.Fields(strings.Join(list[:min(len(list), maxNamed)], " ")))
+		words += wordsOf(strings.Join(list[:min(len(list), maxNamed)], " "))
 		if len(list) > maxNamed {
 			words += 3
 		}
 	}
-	words += len(strings.Fields(strings.Join(p.named, " "))) + min(len(p.changes.writes), 1)
+	words += wordsOf(strings.Join(p.named, " ")) + min(len(p.changes.writes), 1)
 	for _, list := range [][]string{p.named, p.changes.overwrites, p.changes.writes, p.changes.removes} {
 		words += 3 * min(len(list), 1) // It would run
 		if len(list) > 1 {
@@ -66,7 +66,7 @@ func (p proposal) spokenWords() int {
 		}
 	}
 	for _, text := range p.verbatim {
-		words += 3*(1-min(len(p.named), 1)) + len(strings.Fields(text))
+		words += 3*(1-min(len(p.named), 1)) + wordsOf(text)
 		said += strings.Count(text, "") - 1 - len([]rune(strings.Map(func(r rune) rune {
 			if signs[r] != nil {
 				return -1
@@ -75,6 +75,12 @@ func (p proposal) spokenWords() int {
 		}, text)))
 	}
 	return words + said/2
+}
+
+// wordsOf counts the words of a text. A long one takes as long as several.
+func wordsOf(text string) int {
+	const charsOfWord = 8
+	return max(len(strings.Fields(text)), utf8.RuneCountInString(text)/charsOfWord)
 }
 
 // does returns the sentences about what commands would do.

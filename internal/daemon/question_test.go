@@ -267,7 +267,7 @@ func FuzzQuestion(f *testing.F) {
 		if err := json.Unmarshal(input, &sent); err != nil {
 			t.Fatal(err)
 		}
-		r := shellcmd.Read(sent["command"], shellcmd.Posix)
+		r := shellcmd.Read(sent["command"], shellcmd.Place{})
 		p := proposalOf(call)
 		if r.Opaque && !p.click || r.Destructive && !p.destructive {
 			t.Errorf("%q is asked about as %+v, and read as %+v", command, p, r)

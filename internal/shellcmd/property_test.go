@@ -93,7 +93,7 @@ func TestNothingInsertedIsSilent(t *testing.T) {
 					return // no option of it does anything
 				}
 				text := c.change(r, words)
-				if reading := Read(text, Posix); c.silent(reading) {
+				if reading := Read(text, Place{}); c.silent(reading) {
 					t.Fatalf("%q is silent: %+v", text, reading)
 				}
 			})
@@ -118,7 +118,7 @@ func TestWrittenFilesAreNamed(t *testing.T) {
 			}
 			for _, option := range []string{name + " /home/u/evil", joined} {
 				text := r.name + " " + option
-				if reading := Read(text, Posix); !reading.Protected || !slices.Contains(slices.Concat(reading.Overwrites, reading.Writes), "/home/u/evil") {
+				if reading := Read(text, Place{}); !reading.Protected || !slices.Contains(slices.Concat(reading.Overwrites, reading.Writes), "/home/u/evil") {
 					t.Errorf("%q: %+v", text, reading)
 				}
 			}

@@ -34,13 +34,13 @@ func (x *reader) lookup(text string) (r *row, said string) {
 		return find(text), text
 	}
 	base := path.Base(text)
-	if r := programs[text]; r != nil {
+	if r := programs[x.local(text)]; r != nil {
 		return r, base
 	}
 	x.speak = true
 	x.letters(text)
 	r = find(base)
-	if r != nil || outside(text) || x.left {
+	if r != nil || outside(x.local(text)) || x.left {
 		x.r.Destructive = true
 		return r, text
 	}
@@ -80,7 +80,7 @@ func (x *reader) unknown(args []arg) {
 	}
 	x.spoken(args)
 	for _, a := range args {
-		if farFile.MatchString(a.text) || protected.MatchString(a.text) {
+		if farFile.MatchString(x.local(a.text)) || protected.MatchString(a.text) {
 			x.r.Protected = true // it may be written
 		}
 	}
@@ -118,7 +118,7 @@ func (x *reader) apply(r *row, said string, args []arg) {
 		return
 	}
 	if !r.is["subs"] && !slices.Contains(r.first, 'T') && r.others != 'T' {
-		x.program(strings.Fields(said)[0], strings.Fields(said)[1:]...)
+		x.subprogram(said)
 	}
 	if x.left && !r.is["reads"] && r.name != "cd" {
 		x.opaque() // what it does depends on the other folder
@@ -333,7 +333,7 @@ func (x *reader) operands(c *call) {
 		}
 	}
 	if (c.others == 'T') && (len(c.positional) == 0 || !subcommand.MatchString(c.positional[0].text)) {
-		x.program(c.said)
+		x.subprogram(c.said)
 	}
 }
 
@@ -364,12 +364,12 @@ func (x *reader) starts(c *call) {
 // subcommand analyzes a subcommand.
 func (x *reader) subcommand(c *call) {
 	if len(c.rest) == 0 {
-		x.program(strings.Fields(c.said)[0], strings.Fields(c.said)[1:]...)
+		x.subprogram(c.said)
 		return
 	}
 	sub, args := c.rest[0], c.rest[1:]
 	if !sub.known || !subcommand.MatchString(sub.text) {
-		x.program(strings.Fields(c.said)[0], strings.Fields(c.said)[1:]...)
+		x.subprogram(c.said)
 		if c.is["click"] {
 			x.opaque()
 		}
@@ -380,7 +380,7 @@ func (x *reader) subcommand(c *call) {
 		x.apply(r, c.said+" "+sub.text, args)
 		return
 	}
-	x.program(c.said, sub.text)
+	x.subprogram(c.said + " " + sub.text)
 	switch {
 	case c.is["scripts"]:
 		x.spoken(args)
@@ -398,6 +398,9 @@ func (x *reader) subcommand(c *call) {
 func (x *reader) value(c *call, kind byte, a arg) {
 	if !a.known || kind != 't' && c != nil && strings.HasPrefix(c.name, "git ") && strings.Contains(a.text, "::") { // such as ext::
 		x.opaque()
+	}
+	if kind == 'f' || kind == 'F' {
+		a.text = x.local(a.text)
 	}
 	switch kind {
 	case 't':
@@ -464,6 +467,7 @@ func (x *reader) value(c *call, kind byte, a arg) {
 // reads analyzes a name or a file that is read. One outside of the workspace is spoken.
 func (x *reader) reads(a arg) {
 	x.letters(a.text)
+	a.text = x.local(a.text)
 	if !harmlessFiles.MatchString(a.text) && (x.left || protected.MatchString(a.text) || reference.MatchString(a.text) || x.shell == Windows && strings.ContainsAny(a.text, ":%")) {
 		x.speak = true
 	}
@@ -474,13 +478,20 @@ func (x *reader) enter(c *call) {
 	if c.strange {
 		x.opaque()
 	}
-	if len(c.positional) != 1 || c.positional[0].text == "-" || c.positional[0].pattern || outside(path.Join(x.folder, c.positional[0].text)) || outside(c.positional[0].text) ||
-		x.shell == Windows && strings.Contains(c.positional[0].text, ":") {
+	to := arg{text: "-"} // the one before, or the home folder
+	if len(c.positional) == 1 {
+		to = c.positional[0]
+	}
+	folder := x.local(to.text)
+	if folder != to.text { // absolute, and in the workspace
+		x.folder, x.left = "", false
+	}
+	if x.left || to.text == "-" || to.pattern || outside(folder) || outside(path.Join(x.folder, folder)) || x.shell == Windows && strings.Contains(folder, ":") {
 		x.left, x.speak = true, true
 		return
 	}
-	x.letters(c.positional[0].text)
-	x.folder = path.Join(x.folder, c.positional[0].text)
+	x.letters(folder)
+	x.folder = path.Join(x.folder, folder)
 	x.speak = x.speak || !x.sure
 }
 
@@ -493,7 +504,7 @@ func (x *reader) target(c *call, i int, a arg) {
 	case strings.Contains(a.text, "="):
 		x.opaque()
 	case i == 0 && a.known && subcommand.MatchString(a.text):
-		x.program(c.said, a.text)
+		x.subprogram(c.said + " " + a.text)
 	default:
 		x.spoken([]arg{a})
 	}

@@ -69,10 +69,18 @@ const (
 	maxNested = 32       // nesting of wrappers
 )
 
+// Place is where a command would run.
+type Place struct {
+	Shell Shell
+	// Folder is the absolute path of the workspace that the command starts in, "" if it
+	// is unknown. Then every absolute path counts as outside.
+	Folder string
+}
+
 // Read analyzes a command line or a script.
-func Read(text string, shell Shell) Reading {
-	x := &reader{seen: set{}, shell: shell}
-	if shell == Windows {
+func Read(text string, in Place) Reading {
+	x := &reader{seen: set{}, shell: in.Shell, workspace: cleanFolder(in.Folder)}
+	if in.Shell == Windows {
 		text = x.forWindows(text)
 	}
 	if file := x.script(text); file != nil {
@@ -82,15 +90,15 @@ func Read(text string, shell Shell) Reading {
 }
 
 // ReadWords analyzes a command given as words, which no shell expands.
-func ReadWords(words []string) Reading {
-	x := &reader{seen: set{}, sure: true}
+func ReadWords(words []string, in Place) Reading {
+	x := &reader{seen: set{}, sure: true, workspace: cleanFolder(in.Folder)}
 	args := make([]arg, 0, len(words))
 	plain := true
 	for _, w := range words {
 		x.visible(w)
 		args = append(args, arg{text: w, known: true})
-		plain = plain && !strings.ContainsAny(w, "\n\t\\'\"")
-		if strings.ContainsAny(w, " ;&|<>()$`*?[]{}!#~") || w == "" {
+		plain = plain && !strings.ContainsAny(w, "\n\t\\'")
+		if strings.ContainsAny(w, " ;&|<>()$`*?[]{}!#~\"") || w == "" {
 			w = "'" + w + "'"
 		}
 		x.text += " " + w
@@ -106,22 +114,23 @@ var foreign = regexp.MustCompile(`\$env:|%[A-Za-z_]{3,}%`)
 
 // reader collects a Reading.
 type reader struct {
-	r      Reading
-	shell  Shell
-	seen   set // programs
-	depth  int // nesting of texts
-	texts  int
-	nested int                       // nesting of run
-	src    string                    // text that is being parsed
-	text   string                    // the command as it stands
-	fits   bool                      // and it can be spoken
-	speak  bool                      // it has to be spoken
-	folder string                    // where the next program works, below the workspace
-	left   bool                      // the folder is outside of the workspace
-	sure   bool                      // a change of the folder applies to what follows it
-	piped  map[*syntax.CallExpr]bool // calls whose input is not the user's
-	stdin  bool                      // the input of the current call is not the user's
-	fed    bool                      // nor is that of the script
+	r         Reading
+	shell     Shell
+	seen      set // programs
+	depth     int // nesting of texts
+	texts     int
+	nested    int                       // nesting of run
+	src       string                    // text that is being parsed
+	text      string                    // the command as it stands
+	fits      bool                      // and it can be spoken
+	speak     bool                      // it has to be spoken
+	workspace string                    // its absolute path, "" if it is unknown
+	folder    string                    // where the next program works, below the workspace
+	left      bool                      // the folder is outside of the workspace
+	sure      bool                      // a change of the folder applies to what follows it
+	piped     map[*syntax.CallExpr]bool // calls whose input is not the user's
+	stdin     bool                      // the input of the current call is not the user's
+	fed       bool                      // nor is that of the script
 }
 
 func (x *reader) result() Reading {
@@ -272,8 +281,8 @@ func (x *reader) pipe(s *syntax.Stmt) {
 // they may look like these.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.+@:/~-]+$`)
 
-// program adds a name, followed by the subcommands if there are any.
-func (x *reader) program(p string, sub ...string) {
+// program adds a name.
+func (x *reader) program(p string) {
 	if p == "" {
 		x.opaque()
 		return
@@ -281,7 +290,18 @@ func (x *reader) program(p string, sub ...string) {
 	if !name.MatchString(p) && p != "[" || len(p) > maxName {
 		x.opaque()
 	}
-	x.add(strings.Join(append([]string{p}, sub...), " "))
+	x.add(p)
+}
+
+// withSubcommand matches the name of a program of the table with its subcommands.
+var withSubcommand = regexp.MustCompile(`^([A-Za-z0-9_.+@:/~-]+|\[)( [a-z][a-z0-9-]{0,29})*$`)
+
+// subprogram adds a program of the table, with its subcommands.
+func (x *reader) subprogram(p string) {
+	if !withSubcommand.MatchString(p) || len(p) > maxName {
+		x.opaque()
+	}
+	x.add(p)
 }
 
 // maxName is the longest program name that is spoken, in bytes.
@@ -358,7 +378,7 @@ var descriptor = regexp.MustCompile(`^[0-9]*-?$`)
 
 // file records a file that is written or deleted.
 func (x *reader) file(file arg, in *[]string) {
-	text := file.text
+	text := x.local(file.text)
 	switch {
 	case !file.known:
 		x.opaque()

@@ -60,6 +60,38 @@ var scripted = regexp.MustCompile("[\\s;|&$(){}`]")
 // harmlessFiles are the files that can be written without changing anything.
 var harmlessFiles = regexp.MustCompile(`^(-|/dev/(null|zero|stdin|stdout|stderr|tty|fd/[0-9]+))$`)
 
+// drive matches the beginning of an absolute path of Windows.
+var drive = regexp.MustCompile(`^[A-Za-z]:/`)
+
+// cleanFolder returns the path of a workspace as paths of commands are compared with it,
+// or "" if it is not absolute.
+func cleanFolder(folder string) string {
+	folder = strings.TrimRight(strings.ReplaceAll(folder, `\`, "/"), "/")
+	if !path.IsAbs(folder) && !drive.MatchString(folder) {
+		return ""
+	}
+	return folder
+}
+
+// local returns an argument with the absolute path of the workspace as a relative one.
+func (x *reader) local(text string) string {
+	if x.workspace == "" {
+		return text
+	}
+	for at := 0; ; {
+		i := strings.Index(text[at:], x.workspace)
+		if i < 0 {
+			return text
+		}
+		i += at
+		rest := text[i+len(x.workspace):]
+		if (i == 0 || strings.IndexByte("=@:,", text[i-1]) >= 0) && (rest == "" || rest[0] == '/') {
+			text = text[:i] + "." + rest
+		}
+		at = i + 1
+	}
+}
+
 // outside reports whether a path may lead out of the workspace.
 func outside(file string) bool {
 	if file == "" || harmlessFiles.MatchString(file) {
