@@ -44,7 +44,8 @@ var (
 	siteMembers = setOf("url urls host hosts")
 	// silentMembers do not change what a command does, beside it.
 	silentMembers = setOf(`description explanation reason justification goal title label name type kind id timeout timeoutms timeoutmilliseconds yieldtimems
-		maxoutputtokens isbackground runinbackground background interactive group problemmatcher presentation cwd workdir workingdirectory workspacefolder shell callid turnid`)
+		maxoutputtokens isbackground runinbackground background interactive group problemmatcher presentation cwd workdir workingdirectory workspacefolder shell
+		callid turnid processid approvalid startedatms parsedcmd availabledecisions proposedexecpolicyamendment`)
 )
 
 func setOf(words string) map[string]bool {
@@ -139,8 +140,13 @@ func (r *reader) object(members map[string]any) {
 		case siteMembers[key]:
 			r.names(v, hostName)
 		default:
-			if command && !isEmpty(v) && (!silentMembers[key] || key == "shell" && !knownShell(v)) {
+			switch {
+			case !command || isEmpty(v):
+			case !silentMembers[key] || key == "shell" && !knownShell(v):
 				r.p.click, r.p.unclear, r.p.destructive = true, true, true
+			default:
+				r.p.more = true
+				continue
 			}
 			r.value(v)
 		}
@@ -149,6 +155,9 @@ func (r *reader) object(members map[string]any) {
 
 // shells matches the shells that a call may name.
 var shells = regexp.MustCompile(`(?i)^((/usr)?/bin/|C:\\Windows\\[\w.\\]*\\)?(sh|bash|zsh|dash|ksh|fish|cmd|pwsh|powershell)(\.exe)?$`)
+
+// posixShell matches the shells of the system whose scripts are asked about by themselves.
+var posixShell = regexp.MustCompile(`^((/usr)?/bin/)?(bash|sh|zsh|dash)$`)
 
 // knownShell reports whether a member names a shell of the system, or asks for one.
 func knownShell(v any) bool {
@@ -210,6 +219,10 @@ func (r *reader) commands(v any, args []string, several bool) {
 			return
 		}
 		words = slices.Concat(words, args)
+		if len(words) == 3 && posixShell.MatchString(words[0]) && (words[1] == "-c" || words[1] == "-lc") {
+			r.command(words[2], nil)
+			return
+		}
 		r.read(shellcmd.ReadWords(words, r.place))
 		r.p.commands = append(r.p.commands, strings.Join(words, " "))
 		r.p.more = r.p.more || len(r.p.named) > 0 || len(r.p.verbatim) == 0

@@ -144,6 +144,7 @@ func TestUnknownMembersOfACallNeedAClick(t *testing.T) {
 	for input, click := range map[string]bool{
 		`{"command":"ls","explanation":"looks","timeout":5,"isBackground":false,"shell":"/bin/bash"}`: false,
 		`{"command":"ls","shell":true,"cwd":"/w","env":{},"stdin":""}`:                                false,
+		`{"command":["/bin/bash","-lc","ls"],"cwd":"/w","parsed_cmd":[{"cmd":"ls"}],"call_id":"1"}`:   false,
 		`{"command":"ls","env":{"LD_PRELOAD":"./x.so"}}`:                                              true,
 		`{"command":"ls","stdin":"rm -rf ~"}`:                                                         true,
 		`{"command":"ls","with_escalated_permissions":true}`:                                          true,
@@ -155,5 +156,9 @@ func TestUnknownMembersOfACallNeedAClick(t *testing.T) {
 		if p := proposalOf(copilot.ToolCall{Name: "run_in_terminal", Input: []byte(input)}); p.click != click {
 			t.Errorf("%s: click %v, want %v", input, p.click, click)
 		}
+	}
+	call := copilot.ToolCall{Name: "exec", Input: []byte(`{"command":["./.evil/bash","-lc","ls"]}`)}
+	if q := newIdle(t, nil).ask(call); !strings.Contains(q, "It would run “./.evil/bash -lc ls”.") {
+		t.Errorf("of a shell that is not the system's: %s", q)
 	}
 }

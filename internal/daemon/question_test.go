@@ -179,7 +179,7 @@ func TestQuestionsNameEveryProgram(t *testing.T) {
 		{"en", "create_and_run_task", `{"task":{"label":"x","type":"shell","command":"rm","args":["-rf","."]}}`,
 			"May I use the tool create and run task? It would run rm. It would delete everything in this folder. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
 		{"en", "exec", `{"command":["bash","-c","cd x && git push --force"]}`,
-			"May I use the tool exec? It would run “bash -c 'cd x && git push --force'”. It may not be possible to undo it. To allow it, say “yes, run”; if not, say no."},
+			"May I use the tool exec? It would run “cd x && git push --force”. It may not be possible to undo it. To allow it, say “yes, run”; if not, say no."},
 		{"en", "mcp_powershell_run", `{"script":"Remove-Item x -Recurse"}`,
 			"May I use the tool powershell run? It would run “Remove-Item x -Recurse”. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
 		{"en", "run_code", `{"code":"import os"}`,

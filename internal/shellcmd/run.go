@@ -13,6 +13,9 @@ var (
 	version    = regexp.MustCompile(`-?[0-9][0-9.]*$`)
 )
 
+// systemFolder matches paths in the folders that programs are found in by their names.
+var systemFolder = regexp.MustCompile(`^((/usr)?/s?bin|/usr/local/s?bin|/opt/homebrew/bin)/[^/]+$`)
+
 // find returns the row of a program that is called by its bare name.
 func find(name string) *row {
 	if r := programs[name]; r != nil && !strings.Contains(name, " ") {
@@ -37,9 +40,11 @@ func (x *reader) lookup(text string) (r *row, said string) {
 	if r := programs[x.local(text)]; r != nil {
 		return r, base
 	}
+	if r = find(base); r != nil && systemFolder.MatchString(text) {
+		return r, base
+	}
 	x.speak = true
 	x.letters(text)
-	r = find(base)
 	if r != nil || outside(x.local(text)) || x.left {
 		x.r.Destructive = true
 		return r, text
