@@ -297,6 +297,10 @@ func informs(options set) bool {
 // operands analyzes the positional arguments.
 func (x *reader) operands(c *call) {
 	switch c.name {
+	case "tar", "unzip": // what they extract is not in the text
+		if !c.options["-c"] && !c.options["-t"] && !c.options["-l"] && !c.options["-d"] {
+			x.opaque()
+		}
 	case "cd", "pushd":
 		x.enter(c)
 		return

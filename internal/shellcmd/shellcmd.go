@@ -484,6 +484,7 @@ func (x *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quot
 			}
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
+			a.known = a.known && !p.Dollar // it may be translated
 			x.parts(b, a, p.Parts, true)
 		default:
 			a.known = false

@@ -275,6 +275,14 @@ func TestNotUnderstood(t *testing.T) {
 		{"ls a\u2800b", "ls", "o"},
 		{"docker compose up -d", "docker compose up", ""},
 		{"docker compose down -v", "docker compose down", "ds"},
+		{"tar -czf a.tgz src", "tar", "ds a.tgz"},
+		{"tar -tf a.tgz", "tar", "ds a.tgz"},
+		{"tar xf a.tar", "tar", "o"},
+		{"tar -xf a.tar", "tar", "o"},
+		{"unzip a.zip", "unzip", "o"},
+		{"unzip -l a.zip", "unzip", "s"},
+		{"unzip a.zip -d out", "unzip", "ds out"},
+		{`git commit -m $"x"`, "git commit", "o"},
 		{"dd if=a of=b", "dd", "ds b"},
 		{"dd if=a of=/dev/sda", "dd", "dps /dev/sda"},
 	})
@@ -327,6 +335,7 @@ func TestWindowsShells(t *testing.T) {
 		"(Get-Content a) -replace 'b'": opaque,
 		"ls `rm`":                      opaque,
 		"git commit -m %PATH%":         opaque,
+		"npm @x":                       opaque,
 		"npm test -- --% & del x":      opaque,
 		"powershell -enc " + strings.Repeat("QQ", 40): opaque,
 	} {

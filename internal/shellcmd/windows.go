@@ -11,6 +11,8 @@ var (
 	plain = regexp.MustCompile(`^[\w./:=@,+ "';|&<>-]*$`)
 	// plainWords matches texts that are just words in all of them.
 	plainWords = regexp.MustCompile(`^[\w./\\:=@,+ -]*$`)
+	// splatted matches the arguments that a variable of PowerShell holds.
+	splatted = regexp.MustCompile(`(^|[ "';|&])@`)
 	// quotedSigns matches a quoted word that cmd does not read as one.
 	quotedSigns = regexp.MustCompile(`'[^']*[;|&<>][^']*'`)
 )
@@ -24,6 +26,8 @@ var windowsPrograms = words(`git go gofmt golangci-lint staticcheck npm npx pnpm
 // forWindows returns a command as the parser accepts it.
 func (x *reader) forWindows(text string) string {
 	switch {
+	case splatted.MatchString(text):
+		x.opaque()
 	case plainWords.MatchString(text):
 		return strings.ReplaceAll(text, `\`, "/")
 	case !plain.MatchString(text) || quotedSigns.MatchString(text) || strings.Count(text, "'")%2 != 0:
