@@ -9,14 +9,14 @@
 #
 #   scripts/full.sh out/full bin/agentvoice-daemon
 #
-# CHECKS (random cases per property, default 3000), FUZZTIME (default 30s) and DEEPTIME (per
+# CHECKS (random cases per property, default 3000), FUZZTIME (default 10m) and DEEPTIME (per
 # world and pair, default 20m) set the duration.
 set -euo pipefail
 stamps=${1:?names no folder for the stamps}
 daemon=${2:?names no binary that explores}
 deeptime=${DEEPTIME:-20m}
 checks=${CHECKS:-3000}
-fuzztime=${FUZZTIME:-30s}
+fuzztime=${FUZZTIME:-10m}
 
 # The state of the code: a stamp is valid for one commit with one set of changes.
 code=$( { git rev-parse HEAD; git diff HEAD; } | sha256sum | cut -c 1-12)
@@ -50,9 +50,9 @@ while read -r pkg; do
   fi
 done < <(grep -rl --include='*_test.go' '"pgregory.net/rapid"' . | xargs -n 1 dirname | sort -u)
 
-while IFS=: read -r file target; do
-  run "fuzz $(dirname "$file") $target" go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$(dirname "$file")"
-done < <(grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed 's/func //' | sort)
+while read -r package target; do
+  run "fuzz $package $target" go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$package"
+done < <(scripts/fuzz.sh --list)
 
 for world in $("$daemon" explore --budget 1ns --json | grep -o '"name":"[a-z-]*"' | cut -d '"' -f 4); do
   run "explore deep $world" "$daemon" explore --deep --world "$world" --budget "$deeptime" --out "$stamps"
