@@ -37,7 +37,11 @@ browser.`,
 			if output == "-" {
 				return timeline.Render(j, cmd.OutOrStdout(), options)
 			}
-			file, err := os.Create(output)
+			err = ownersOnly(output) // the page has the words of the journal
+			if err != nil {
+				return fmt.Errorf("cannot make the page private: %w; use a file of your own, or a new one", err)
+			}
+			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 			if err != nil {
 				return fmt.Errorf("write the page: %w", err)
 			}

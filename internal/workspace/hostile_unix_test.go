@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // must fails the test if a step of its preparation fails.
@@ -276,4 +278,48 @@ func TestFilesOfTheUsersOwn(t *testing.T) {
 	if text, err := HeadFile(filepath.Join(dir, "huge.md"), 10); err != nil || len(text) != 10 {
 		t.Errorf("the head of a huge file: %d bytes, %v", len(text), err)
 	}
+}
+
+// Whatever links a folder has, and whatever path through them is asked for, only files inside are
+// read and walked.
+func TestNothingOutsideIsRead(t *testing.T) {
+	top := t.TempDir()
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		base := filepath.Join(top, fmt.Sprint(n))
+		dir := filepath.Join(base, "folder")
+		put(t, base, "secret", "SECRET")
+		put(t, base, "folder-other/secret", "SECRET")
+		must(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700))
+		name := rapid.SampledFrom([]string{"x", "y", "z", "a/x", "a/y", "a/b/x", "a/b/y"})
+		target := rapid.SampledFrom([]string{"x", "y", "../x", "../y", "..", ".", "a", "a/b", "../..", "../../..", "../secret", "../../secret", "../../../secret",
+			"../folder-other/secret", "../folder-other", base, dir, filepath.Join(dir, "x"), filepath.Join(base, "secret"), dir + "-other/secret", "/", "/dev/zero"})
+		for range rapid.IntRange(1, 7).Draw(rt, "entries") {
+			path := filepath.Join(dir, name.Draw(rt, "name"))
+			if rapid.Bool().Draw(rt, "file") {
+				_ = os.WriteFile(path, []byte("inside"), 0o600) // may lead outside, where it is no secret any more
+				put(t, base, "secret", "SECRET")
+				put(t, base, "folder-other/secret", "SECRET")
+			} else {
+				_ = os.Symlink(target.Draw(rt, "target"), path) // may exist
+			}
+		}
+		f, err := Open(dir)
+		must(t, err)
+		defer f.Close()
+		for range 10 {
+			path := name.Draw(rt, "path") + "/" + rapid.SampledFrom([]string{"", "x", "secret", "../secret", "../../secret", "folder-other/secret"}).Draw(rt, "rest")
+			text, err := f.Read(strings.TrimSuffix(path, "/"), 100)
+			if err == nil && string(text) != "inside" {
+				rt.Fatalf("%s: %q", path, text)
+			}
+		}
+		must(t, f.Walk(t.Context(), ".", Limits{Entries: 100, Depth: 10}, func(path string, d fs.DirEntry) error {
+			if d.Type()&fs.ModeSymlink != 0 {
+				rt.Fatalf("walked the link %s", path)
+			}
+			return nil
+		}))
+	})
 }
