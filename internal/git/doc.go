@@ -16,6 +16,9 @@
 // output and of memory for one object, does not prompt, fetch or lock, and ends with all that it
 // started.
 //
+// Without filters, a file that a filter stores in another form (Git LFS) counts as changed once it
+// was touched.
+//
 // A file .git that leads out of its folder, as those of worktrees and submodules do, is followed
 // only if the place that it leads to names that folder.
 //

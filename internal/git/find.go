@@ -46,6 +46,9 @@ func Find(ctx context.Context, dir string) (*Repository, error) {
 	}
 }
 
+// noHead is in the file HEAD of a repository whose head is elsewhere (reftable).
+const noHead = "ref: refs/heads/.invalid"
+
 // errNext means that a folder is not the top of a work tree.
 var errNext = errors.New("no .git")
 
@@ -72,7 +75,10 @@ func at(ctx context.Context, top string) (*Repository, error) {
 	if err != nil {
 		return nil, ErrNone
 	}
-	if r.head, err = line(r.own, "HEAD"); err == nil {
+	if r.head, err = line(r.own, "HEAD"); r.head == noHead {
+		err = ErrNone // the branches are not in files
+	}
+	if err == nil {
 		r.common, err = shared(r.own)
 	}
 	if err != nil {

@@ -103,6 +103,16 @@ func TestReads(t *testing.T) {
 	if err != nil || check2 != "main" || len(branches) != 2 || c.Subject != "Keep the tail" {
 		t.Errorf("packed: %q, %q, %+v: %v", check2, branches, c, err)
 	}
+	gitIn(t, dir, "update-index", "--split-index")
+	put(t, dir, "b.go", "package b\n")
+	gitIn(t, dir, "add", "b.go")
+	if _, _, files, changes, _, err := all(t, dir); err != nil || !slices.Contains(files, "sub/b.go") || !slices.Contains(files, "b.go") || slices.Contains(changes, "sub/b.go") {
+		t.Errorf("a split index: %q, %q: %v", files, changes, err)
+	}
+	put(t, dir, ".git/HEAD", noHead+"\n")
+	if _, err := Find(t.Context(), dir); !errors.Is(err, ErrNone) {
+		t.Errorf("reftable: %v", err)
+	}
 	if _, err := Find(t.Context(), t.TempDir()); !errors.Is(err, ErrNone) {
 		t.Errorf("no repository: %v", err)
 	}
