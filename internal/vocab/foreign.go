@@ -57,18 +57,46 @@ func named(name string) bool {
 
 // decisive are words that turn the meaning of a sentence: answers, negations, the extent of an
 // action, and actions that cannot be undone.
-var decisive = set(`yes yeah yep no nope not never nothing none neither nor dont cannot cant wont ok okay sure stop wait cancel
+var decisive = set(`yes yeah yep no nope not never nothing none neither nor ok okay sure stop wait cancel
+	dont cannot cant wont isnt arent wasnt werent doesnt didnt hasnt havent shouldnt wouldnt couldnt mustnt
 	all any every everything everyone anything only except without unless instead always
-	delete remove drop destroy erase wipe purge force reset kill discard overwrite allow approve accept deny reject`)
+	delete remove drop destroy erase wipe purge force reset kill discard overwrite allow approve accept deny reject
+	ja nein nicht nichts kein keine keinen keiner nie niemals ohne außer alle alles allen jede jeden jedes immer
+	lösche löschen entferne entfernen verwirf verwerfen erlaube erlauben`)
+
+// decides reports whether a word or its stem is decisive.
+func decides(word string) bool {
+	return decisive[word] || slices.ContainsFunc(endings, func(e [2]string) bool {
+		stem, ok := strings.CutSuffix(word, e[0])
+		return ok && decisive[stem+e[1]] && len(stem+e[1]) > 3
+	})
+}
 
 func decisiveOf(parts []string) (out []string) {
 	for _, p := range parts {
-		if decisive[p] {
+		if decides(p) {
 			out = append(out, p)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// opposites are the beginnings of words that turn their meaning.
+var opposites = []string{"un", "dis", "de", "in", "non", "anti"}
+
+// opposed reports whether a word of one list is the opposite of a word of the other.
+func opposed(heard, name []string) bool {
+	for _, h := range heard {
+		for _, n := range name {
+			for _, o := range opposites {
+				if h == o+n || n == o+h {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // Decides reports whether a name has a word that turns the meaning of a sentence.
@@ -88,7 +116,7 @@ func (v *Vocabulary) keepsMeaning(said []word, m match) bool {
 	}
 	name := slices.DeleteFunc(words(t.Text), func(p string) bool { return p == "." })
 	before, after := decisiveOf(heard), decisiveOf(name)
-	if m.from == 0 && len(before)+len(after) > 0 {
+	if m.from == 0 && len(before)+len(after) > 0 || opposed(heard, name) {
 		return false
 	}
 	return slices.Equal(before, after) || strings.Join(heard, "") == strings.Join(name, "")

@@ -76,6 +76,24 @@ func TestNamesByTheirForm(t *testing.T) {
 	}
 }
 
+// A name is not the opposite of what was said.
+func TestOppositesAreKept(t *testing.T) {
+	v := New([]Term{{"lockMutex", Symbol}, {"enableCache", Symbol}, {"itDoesRun", Symbol}, {"deletedItems", Symbol}, {"isValid", Symbol}, {"istErlaubt", Symbol}, {"activateUser", Symbol}}, nil)
+	for _, said := range []string{
+		"call the function unlock mutex", "the function disable cache", "the function it doesn't run", "the list delete items", "the function is invalid", "die Funktion nicht erlaubt",
+		"the function deactivate user",
+	} {
+		if got, _ := v.Correct(said); got != said {
+			t.Errorf("%q became %q", said, got)
+		}
+	}
+	for said, want := range map[string]string{"call the function lock mutex": "call the function lockMutex", "the function deleted items": "the function deletedItems"} {
+		if got, _ := v.Correct(said); got != want {
+			t.Errorf("%q became %q, want %q", said, got, want)
+		}
+	}
+}
+
 // The user's own names may have any word, and any other name is foreign.
 func TestOwnNamesAreTrusted(t *testing.T) {
 	v := New([]Term{{"deleteEverything", Own}, {"loadTree", Symbol}}, nil)
