@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -55,6 +56,9 @@ func (d proxyDialer) Dial(_, address string) (net.Conn, error) {
 	}
 }
 
+// maxProxyAnswer limits the header of a proxy's answer, in bytes.
+const maxProxyAnswer = 64 << 10
+
 // tunnel connects through an HTTP proxy (RFC 9110, section 9.3.6).
 func tunnel(ctx context.Context, via *url.URL, address string) (net.Conn, error) {
 	conn, err := dialProxy(ctx, via)
@@ -75,7 +79,7 @@ func tunnel(ctx context.Context, via *url.URL, address string) (net.Conn, error)
 	if err == nil {
 		// The server sends nothing before the client, so the reader buffers no data
 		// beyond the response.
-		res, err = http.ReadResponse(bufio.NewReader(conn), req)
+		res, err = http.ReadResponse(bufio.NewReader(io.LimitReader(conn, maxProxyAnswer)), req)
 	}
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("the proxy answered %d", res.StatusCode)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -173,5 +174,36 @@ func TestATunnelThatIsRefused(t *testing.T) {
 	conn, err := proxyDialer{func(*url.URL) (*url.URL, error) { return via, nil }}.Dial("tcp", "turn.example:3478")
 	if conn != nil || err == nil || err.Error() != "the proxy answered 403" {
 		t.Errorf("got %v, %v", conn, err)
+	}
+}
+
+// The answer of a proxy has a limit.
+func TestProxyWithoutEnd(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	sent := make(chan int, 1)
+	go func() {
+		n := 0
+		defer func() { sent <- n }()
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\n"))
+		for line := []byte("X: " + strings.Repeat("x", 1000) + "\r\n"); n < 1<<30 && err == nil; n += len(line) {
+			_, err = conn.Write(line)
+		}
+	}()
+	via := &url.URL{Scheme: "http", Host: l.Addr().String()}
+	if conn, err := (proxyDialer{func(*url.URL) (*url.URL, error) { return via, nil }}).Dial("tcp", "turn.example:3478"); err == nil {
+		_ = conn.Close()
+		t.Error("an answer without end is accepted")
+	}
+	if n := <-sent; n >= 1<<30 {
+		t.Errorf("%d bytes were read", n)
 	}
 }
