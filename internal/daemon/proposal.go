@@ -30,7 +30,8 @@ type proposal struct {
 	long               bool     // it is too long to be asked about in words
 	more               bool     // the call contains more than is spoken
 	in                 string   // the folder of a coding agent's command, below its own
-	guarded            []string // files of a coding agent's call that need a click
+	guarded            []string // files that need a click: with secrets, or elsewhere
+	protected          []string // files on which something acts unasked
 }
 
 // Member names of an input, in lower case and reduced to letters.
@@ -79,6 +80,7 @@ func proposalOf(call copilot.ToolCall) proposal {
 	case nil:
 	case map[string]any:
 		r.prepareAgent(call, v)
+		withoutResolved(call, v)
 		r.object(v)
 	case string:
 		if r.runs {
@@ -90,6 +92,7 @@ func proposalOf(call copilot.ToolCall) proposal {
 		r.p.more = true
 	}
 	r.judgeAgent(call, input)
+	r.judgeEditor(call)
 	if len(r.p.commands) > 0 && (r.p.long || r.p.spokenWords()+len(r.words) > maxQuestionWords) {
 		r.p.long, r.p.click, r.p.destructive, r.p.more = true, true, true, true
 	}

@@ -78,8 +78,7 @@ func (r *reader) folder(open, path string) {
 	}
 }
 
-// guard marks a call that is about a file which something acts on unasked, which holds
-// secrets, or which is elsewhere.
+// guard marks a call that is about a file which holds secrets, or is elsewhere.
 func (r *reader) guard(path string) {
 	if path = filepath.ToSlash(path); !slices.Contains(r.p.guarded, path) {
 		r.p.guarded = append(r.p.guarded, path)
@@ -113,9 +112,12 @@ func (r *reader) judgeAgent(call copilot.ToolCall, input any) {
 	}
 	for _, path := range targets {
 		place := protect.Find(call.Folder, path)
-		if !place.Inside || protect.Secret(path) || protect.Secret(place.Within) ||
-			!readingKinds[call.Kind] && (protect.Protected(place.Within, call.Folder) && place.Within != "." || place.Linked) {
+		switch changes := !readingKinds[call.Kind]; {
+		case !place.Inside, protect.Secret(path), protect.Secret(place.Within), changes && place.Linked:
 			r.guard(pathOf(place))
+		case changes && place.Within != "." && protect.Protected(place.Within, call.Folder):
+			r.p.protected = r.say(r.p.protected, place.Within)
+			r.p.click, r.p.destructive, r.p.more = true, true, true
 		}
 	}
 	if !editingKinds[call.Kind] && !readingKinds[call.Kind] && !otherKinds[call.Kind] {

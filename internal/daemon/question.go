@@ -224,6 +224,9 @@ func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 	}
 	destructive := d.content.destructive(call.ToolCall)
 	q += words.does(p, quote) + p.about(d.locale(), quote)
+	if len(p.protected) > 0 {
+		q += d.spokenProtected(p.protected)
+	}
 	switch {
 	case shown:
 		q += words.shown

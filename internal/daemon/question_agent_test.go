@@ -51,7 +51,7 @@ func TestCallsOfAgents(t *testing.T) {
 		{kind: "execute", input: `{"command":"ls","env":{"LD_PRELOAD":"x.so"},"stdin":"rm -rf ~","with_escalated_permissions":true}`, click: true},
 		{kind: "execute", input: `{"command":"ls","script":"rm -rf ~"}`, says: "ls|rm|delete", click: true},
 		{kind: "edit", title: "create", input: `{"command":"create","path":"~/.bashrc","file_text":"evil"}`, says: ".bashrc in the folder", click: true},
-		{kind: "edit", diffs: diff(filepath.Join(folder, ".git", "config")), says: "config in the folder “.git”", click: true},
+		{kind: "edit", diffs: diff(filepath.Join(folder, ".git", "config")), says: "Programs or assistants act on it unasked: config in the folder .git", click: true},
 		{kind: "execute", click: true},
 		{kind: "other", title: "Deploy to production", click: true},
 		// Others of their kinds.
@@ -80,7 +80,7 @@ func TestCallsOfAgents(t *testing.T) {
 		{kind: "edit", diffs: diff("docs/x"), says: "x in the folder", click: true},
 		{kind: "edit", diffs: diff("notes.txt"), says: ".env", click: true},
 		{kind: "edit", diffs: diff("Makefile"), says: "Makefile", click: true},
-		{kind: "edit", diffs: diff(".github/workflows/ci.yml"), says: "ci.yml in the folder “.github/workflows”", click: true},
+		{kind: "edit", diffs: diff(".github/workflows/ci.yml"), says: "ci.yml in the folder .github workflows", click: true},
 		{kind: "edit", diffs: diff(".GIT/hooks/pre-commit"), says: "pre-commit", click: true},
 		{kind: "read", input: `{"path":"notes.txt"}`, says: ".env", click: true},
 		{kind: "read", input: `{"path":".env"}`, says: ".env", click: true},

@@ -22,6 +22,10 @@ type editorInput struct {
 	Create  bool         `json:"create"`
 	Edits   []editorEdit `json:"edits"`
 	Files   []string     `json:"files"`
+	// Protected are the changed files that something acts on unasked, Click that the call
+	// may run more than it says.
+	Protected []string `json:"protected"`
+	Click     bool     `json:"click"`
 }
 
 // editorEdit is a text in a file and its replacement.
