@@ -4,6 +4,7 @@
 import * as vscode from 'vscode';
 import type { WorkspaceWord, WorkspaceWordsParams } from './protocol.gen';
 import type { Guard } from './copilot/guard';
+import { within } from './tools/links';
 
 /** Maximum number of file names taken from a remote workspace. */
 const FILES = 2_000;
@@ -75,7 +76,8 @@ function collect(symbols: readonly vscode.DocumentSymbol[], found: string[]): vo
 
 async function read(uri: vscode.Uri): Promise<string | undefined> {
   try {
-    return new TextDecoder().decode((await vscode.workspace.fs.readFile(uri)).slice(0, LIST_BYTES));
+    const file = await within(uri);
+    return typeof file === 'string' ? undefined : new TextDecoder().decode((await vscode.workspace.fs.readFile(file)).slice(0, LIST_BYTES));
   } catch {
     return undefined; // most workspaces have no such file
   }

@@ -1,8 +1,9 @@
 // A fake vscode module with what activation and the language model adapter use. It records
 // registrations, and answers as a test configures it.
 
+import { type Stats, lstatSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';
-import { posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { english } from '../src/text';
 
 type Handler = (...args: never[]) => unknown;
@@ -54,6 +55,15 @@ export interface Fake {
   /** open documents, and a function that opens another one */
   readonly textDocuments: Document[];
   open: (document: Document) => void;
+  /** whether files of this machine are read from the disk, through links as the editor does */
+  disk: boolean;
+  /** paths of other machines that are links, and that are neither files nor folders */
+  readonly links: Set<string>;
+  readonly pipes: Set<string>;
+  /** settings of tasks.json and of terminals that a workspace sets, by section and name */
+  readonly ofWorkspace: Map<string, unknown>;
+  /** tasks that were run */
+  readonly ran: unknown[];
   /** registered file systems, by scheme */
   readonly fileSystems: Map<string, FileSystem>;
 }
@@ -178,6 +188,35 @@ export class Document {
   }
 }
 
+/** A document of a file on the disk. Saving it writes to its path, through links. */
+class DiskDocument extends Document {
+  override save(): Promise<boolean> {
+    writeFileSync(this.uri.path, this.getText());
+    return super.save();
+  }
+}
+
+/** The status of a file behind all links; undefined if there is none. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** All files below a folder, through links as a search of the editor finds them. */
+function walk(folder: string, depth = 6): string[] {
+  return depth === 0 ? [] : readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const found = statOf(path);
+    return found === undefined ? [] : found.isDirectory() ? walk(path, depth - 1) : [path];
+  });
+}
+
+/** The editor's file types: unknown, file, folder, and a link added to these. */
+const TYPES = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
+
 export class WorkspaceEdit {
   readonly steps: ((fake: Fake) => void)[] = [];
   readonly texts = new Map<Uri, { range: Range; newText: string }[]>();
@@ -186,7 +225,13 @@ export class WorkspaceEdit {
     this.steps.push((fake) => (fake.documents.get(uri.path) as Document).replace(range, newText));
   }
   createFile(uri: Uri, { contents }: { contents: Uint8Array }): void {
-    this.steps.push((fake) => void fake.documents.set(uri.path, new Document(uri, new TextDecoder().decode(contents))));
+    this.steps.push((fake) => {
+      const text = new TextDecoder().decode(contents);
+      if (fake.disk) {
+        writeFileSync(uri.path, text, { flag: 'wx' });
+      }
+      fake.documents.set(uri.path, new Document(uri, text));
+    });
   }
   deleteFile(uri: Uri): void {
     this.steps.push((fake) => void fake.documents.delete(uri.path));
@@ -236,7 +281,7 @@ export class TokenSource {
 export function install(): Fake {
   const fake: Fake = {
     commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
-    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(),
+    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(), disk: false, links: new Set(), pipes: new Set(), ofWorkspace: new Map(), ran: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
     fake.toasts.push(message);
@@ -245,6 +290,7 @@ export function install(): Fake {
     return pressed === undefined ? new Promise(() => undefined) : Promise.resolve(pressed === 'closed' ? undefined : pressed); // a toast stays until the user closes it
   };
   const openedDocument = new Emitter<Document>();
+  const endedTask = new Emitter<{ execution: unknown; exitCode: number }>();
   fake.open = (document) => {
     fake.textDocuments.push(document);
     openedDocument.fire(document);
@@ -263,7 +309,17 @@ export function install(): Fake {
     EventEmitter: Emitter,
     EndOfLine: { LF: 1, CRLF: 2 },
     TaskGroup: { Test: { id: 'test' } },
-    tasks: { fetchTasks: () => Promise.resolve(fake.tasks), onDidEndTaskProcess: event, onDidEndTask: event },
+    tasks: {
+      fetchTasks: () => Promise.resolve(fake.tasks),
+      onDidEndTaskProcess: endedTask.event,
+      onDidEndTask: event,
+      executeTask: (task: unknown) => {
+        const execution = { task, terminate: () => undefined };
+        fake.ran.push(task);
+        setImmediate(() => endedTask.fire({ execution, exitCode: 0 }));
+        return Promise.resolve(execution);
+      },
+    },
     Selection: class { constructor(readonly anchor: unknown, readonly active: unknown) {} },
     TextEditorRevealType: { InCenterIfOutsideViewport: 2 },
     ViewColumn: { Active: -1 },
@@ -280,7 +336,7 @@ export function install(): Fake {
       static from = (...all: { dispose(): void }[]) => ({ dispose: () => all.forEach((d) => d.dispose()) });
       constructor(readonly dispose: () => void) {}
     },
-    FileType: { File: 1, Directory: 2 },
+    FileType: TYPES,
     FileSystemError: { FileNotFound: (uri: Uri) => new Error(`${uri.toString()} was not found`), NoPermissions: (uri: Uri) => new Error(`no permission for ${uri.toString()}`) },
     CancellationTokenSource: TokenSource,
     LanguageModelTextPart: TextPart,
@@ -351,10 +407,26 @@ export function install(): Fake {
         edit.steps.forEach((step) => step(fake));
         return Promise.resolve(true);
       },
-      findFiles: () => Promise.resolve([...fake.files.keys()].map((path) => new Uri('vscode-remote', path))),
+      findFiles: () => Promise.resolve(fake.disk ? fake.folders.flatMap(({ path }) => walk(path)).map(Uri.file) : [...fake.files.keys()].map((path) => new Uri('vscode-remote', path))),
       fs: {
-        stat: (uri: Uri) => (fake.files.has(uri.path) || fake.documents.has(uri.path) ? Promise.resolve({}) : Promise.reject(new Error('no such file'))),
+        stat: (uri: Uri) => {
+          if (fake.disk && uri.scheme === 'file') {
+            const found = statOf(uri.path);
+            const link = lstatSync(uri.path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? TYPES.SymbolicLink : 0;
+            return found === undefined ? Promise.reject(new Error('no such file'))
+              : Promise.resolve({ type: link | (found.isFile() ? TYPES.File : found.isDirectory() ? TYPES.Directory : TYPES.Unknown), size: found.size });
+          }
+          const paths = [...fake.files.keys(), ...fake.documents.keys(), ...fake.links, ...fake.pipes];
+          const size = fake.files.get(uri.path)?.length ?? 0;
+          const type = fake.pipes.has(uri.path) ? TYPES.Unknown : paths.some((path) => path.startsWith(`${uri.path}/`)) ? TYPES.Directory : TYPES.File;
+          return paths.some((path) => path === uri.path || path.startsWith(`${uri.path}/`))
+            ? Promise.resolve({ type: type | (fake.links.has(uri.path) ? TYPES.SymbolicLink : 0), size })
+            : Promise.reject(new Error('no such file'));
+        },
         readFile: (uri: Uri) => {
+          if (fake.disk && uri.scheme === 'file') {
+            return Promise.resolve(readFileSync(uri.path));
+          }
           const text = fake.files.get(uri.path);
           return text === undefined ? Promise.reject(new Error('no such file')) : Promise.resolve(new TextEncoder().encode(text));
         },
@@ -364,6 +436,16 @@ export function install(): Fake {
         return folder === undefined ? undefined : { uri: folder };
       },
       openTextDocument: (uri: Uri) => {
+        if (fake.disk && uri.scheme === 'file') {
+          const open = fake.documents.get(uri.path) as Document | undefined;
+          if (open?.isDirty !== true) {
+            try {
+              fake.documents.set(uri.path, new DiskDocument(uri, readFileSync(uri.path, 'utf8')));
+            } catch {
+              return Promise.reject(new Error('no such file'));
+            }
+          }
+        }
         const document = fake.documents.get(uri.path);
         return document === undefined ? Promise.reject(new Error('no such file')) : Promise.resolve(document);
       },
@@ -373,7 +455,7 @@ export function install(): Fake {
       },
       getConfiguration: (section: string) => ({
         get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : standard),
-        inspect: () => undefined,
+        inspect: (name: string) => (fake.ofWorkspace.has(`${section}.${name}`) ? { workspaceFolderValue: fake.ofWorkspace.get(`${section}.${name}`) } : undefined),
         update: (name: string, value: unknown) =>
           fake.unwritable ? Promise.reject(new Error('Unable to write into user settings.')) : Promise.resolve(void fake.settings.set(`${section}.${name}`, value)),
       }),

@@ -4,7 +4,9 @@
 import * as vscode from 'vscode';
 import type { Translate } from '../text';
 import { CONTEXT_KEYS, type ContextKey, type Piece } from '../view';
-import { type Guard, hasPrivateKey } from './guard';
+import { targetOf } from '../tools/links';
+import { textHoldsSecrets } from '../tools/names';
+import type { Guard } from './guard';
 import { CONTEXT, type Material } from './prompt';
 
 /** Schemes of documents that users edit. */
@@ -22,7 +24,7 @@ export class Context {
 
   constructor(
     private readonly t: Translate,
-    private readonly guard: Pick<Guard, 'withheld' | 'always' | 'look'>,
+    private readonly guard: Pick<Guard, 'withheld' | 'never' | 'look'>,
   ) {}
 
   /** Toggles a piece until the window closes. */
@@ -75,7 +77,8 @@ export class Context {
         out.push(...this.ofEditor(editor));
       }
     }
-    return out.filter((m) => !hasPrivateKey(m.text));
+    const path = editor === undefined ? '' : await pathOf(editor.document.uri);
+    return out.filter((m) => !textHoldsSecrets(path, m.text));
   }
 
   private ofEditor({ document, selection }: vscode.TextEditor): Material[] {
@@ -116,7 +119,7 @@ export class Context {
 
   /** A file attached to a question, or undefined if it must not be sent. */
   async attachment(uri: vscode.Uri, range: vscode.Range | undefined): Promise<Material | undefined> {
-    if (!vscode.workspace.isTrusted || this.guard.always(uri) !== undefined) {
+    if (!vscode.workspace.isTrusted || (await this.guard.never(uri)) !== undefined) {
       return undefined;
     }
     try {
@@ -125,7 +128,7 @@ export class Context {
       const to = Math.min(from + FILE, range === undefined ? Number.POSITIVE_INFINITY : document.offsetAt(range.end));
       const text = document.getText(new vscode.Range(document.positionAt(from), document.positionAt(to)));
       const title = `Attached file ${vscode.workspace.asRelativePath(uri)}${range === undefined ? '' : `, from line ${range.start.line + 1}`}`;
-      return hasPrivateKey(text) ? undefined : { key: 'attached', title, text };
+      return textHoldsSecrets(await pathOf(uri), text) ? undefined : { key: 'attached', title, text };
     } catch {
       return undefined; // a folder or a binary file
     }
@@ -135,6 +138,12 @@ export class Context {
     const editor = vscode.window.activeTextEditor;
     return editor !== undefined && SCHEMES.has(editor.document.uri.scheme) ? editor : undefined;
   }
+}
+
+/** The path of the file behind all links. */
+async function pathOf(uri: vscode.Uri): Promise<string> {
+  const target = await targetOf(uri);
+  return typeof target === 'string' ? uri.path : target.path;
 }
 
 function nameOf(document: vscode.TextDocument): string {

@@ -1,41 +1,15 @@
-// What is never sent with a question, whatever is enabled: files with secrets, the user's settings, and files
-// that the editor excludes.
+// What is never sent with a question, whatever is enabled: files with secrets, the user's settings, files that the
+// editor excludes, and links to any of these.
 
+import { realpath } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { targetOf } from '../tools/links';
+import { holdsSecrets } from '../tools/names';
 
-/** Withheld is the reason why a document is not sent. */
-export type Withheld = 'secret' | 'settings' | 'excluded';
+export { hasPrivateKey, holdsSecrets } from '../tools/names';
 
-/** Names of files with secrets, and of folders made for them. */
-const SECRET_FILES: readonly RegExp[] = [
-  /^\.env(\..+)?$/, /\.env$/, /^\.envrc$/,
-  /\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx?|der|asc|gpg|age|ovpn|agekey|kubeconfig|secrets?|credentials?)$/,
-  /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?([.-].+)?$/, /_(rsa|dsa|ecdsa|ed25519)$/,
-  /^\.?(npmrc|pypirc|netrc|yarnrc\.yml|dockercfg|pgpass|my\.cnf|htpasswd|s3cfg|boto|git-credentials|vault-token|terraformrc)$/, /^_netrc$/,
-  /^(service[._-]?account|application_default_credentials|client_secret|msal_token_cache|accesstokens).*\.(json|bin)$/,
-  /\.tfvars(\.json)?$/, /\.tfstate(\.backup)?$/, /^kubeconfig$/, /^(local\.settings|appsettings\..+\.local)\.json$/,
-];
-const SECRET_FOLDERS: ReadonlySet<string> = new Set(['.ssh', '.gnupg', '.aws', '.kube', '.gcloud', '.password-store', '.secrets']);
-/** Sample and template files contain no secrets. */
-const HARMLESS = /[._-](example|sample|template|dist|schema)(\.(json|ya?ml|toml|properties|ini))?$|\.pub$/;
-const SECRET_WORD = /(^|[._-])(credentials?|secrets?|passwords?|passwd|shadow|(auth|access)[._-]?tokens?)([._-]|$)/;
-/** Code and prose mention secrets more often than they contain them, so their names are not evidence. */
-const CODE = /\.(tsx?|jsx?|[mc][jt]s|py|go|rs|java|kts?|cs|c|cc|cpp|h|hpp|rb|php|swift|scala|md|rst|html|s?css|vue|svelte)$/;
-
-/** Whether a path names a file with secrets. */
-export function holdsSecrets(path: string): boolean {
-  const parts = path.toLowerCase().split(/[\\/]/);
-  const name = parts.pop() ?? '';
-  if (parts.some((p) => SECRET_FOLDERS.has(p)) || (name === 'config.json' && parts.at(-1) === '.docker')) {
-    return true;
-  }
-  return !HARMLESS.test(name) && (SECRET_FILES.some((r) => r.test(name)) || (SECRET_WORD.test(name) && !CODE.test(name)));
-}
-
-/** Whether a text contains a private key, whatever the file name. */
-export function hasPrivateKey(text: string): boolean {
-  return /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/.test(text);
-}
+/** Withheld is the reason why a document is not sent; link means that what is behind a link is not known. */
+export type Withheld = 'secret' | 'settings' | 'excluded' | 'link';
 
 /** The used part of the Git extension's API. */
 interface Git {
@@ -43,8 +17,10 @@ interface Git {
 }
 
 export class Guard {
-  /** cached results of whether Git ignores a file */
-  private readonly ignored = new Map<string, boolean>();
+  /** what look found: about the path, and about the file behind its links */
+  private readonly looked = new Map<string, { path?: Withheld | undefined; file?: Withheld | undefined }>();
+  /** the user settings folder behind all links */
+  private settings: Promise<string> | undefined;
 
   /** userFolder is the editor's user settings folder. */
   constructor(
@@ -52,24 +28,35 @@ export class Guard {
     private readonly onChange: () => void,
   ) {}
 
-  /** Why a document is not sent, as far as known without asking Git. */
+  /** Why a document is not sent, as far as known without asking Git and the file system. */
   withheld(document: vscode.TextDocument): Withheld | undefined {
     const { uri } = document;
-    const ignored = this.ignored.get(uri.toString());
-    if (ignored === undefined) {
-      this.ignored.set(uri.toString(), false);
+    const key = uri.toString();
+    if (!this.looked.has(key)) {
+      this.looked.set(key, {});
       void this.look(uri);
     }
-    return this.always(uri) ?? (ignored === true || excluded(document) ? 'excluded' : undefined);
+    return this.always(uri) ?? (this.excludes(uri, document.languageId) ? 'excluded' : this.found(key));
   }
 
-  /** Why a document is never sent, even if the user attached it. */
-  always(uri: vscode.Uri): Withheld | undefined {
-    const { path } = uri;
-    if (uri.scheme === 'vscode-userdata' || path.startsWith(`${this.userFolder}/`)) {
-      return 'settings';
+  /** Why a document is never sent, even if the user attached it, as far as its path says. */
+  always({ scheme, path }: vscode.Uri): Withheld | undefined {
+    return scheme === 'vscode-userdata' || below(path, this.userFolder) ? 'settings' : holdsSecrets(path) ? 'secret' : undefined;
+  }
+
+  /** Why a document is never sent, even if the user attached it. It follows links. */
+  async never(uri: vscode.Uri): Promise<Withheld | undefined> {
+    const target = await targetOf(uri);
+    if (typeof target === 'string') {
+      return this.always(uri) ?? 'link';
     }
-    return holdsSecrets(path) ? 'secret' : undefined;
+    this.settings ??= realpath(this.userFolder).catch(() => this.userFolder);
+    return this.always(uri) ?? this.always(target) ?? (below(target.path, await this.settings) ? 'settings' : undefined);
+  }
+
+  /** Whether the editor hides a file in its explorer or search. */
+  excludes(uri: vscode.Uri, languageId = ''): boolean {
+    return excluded({ uri, languageId } as vscode.TextDocument);
   }
 
   /** The URIs of those files that Git ignores. */
@@ -93,15 +80,49 @@ export class Guard {
     return out;
   }
 
-  /** Asks Git whether it ignores a file. Await this before sending a file. */
+  /** Asks Git whether it ignores a file, and the file system where the file leads. Await this before sending a file. */
   async look(uri: vscode.Uri): Promise<void> {
-    const ignored = vscode.workspace.getConfiguration('search', uri).get('useIgnoreFiles', true) && (await isIgnored(uri));
-    const before = this.ignored.get(uri.toString()) ?? false;
-    this.ignored.set(uri.toString(), ignored);
-    if (ignored !== before) {
-      this.onChange();
-    }
+    const learn = (found: { path?: Withheld | undefined; file?: Withheld | undefined }): void => {
+      const key = uri.toString();
+      const before = this.found(key);
+      this.looked.set(key, { ...this.looked.get(key), ...found });
+      if (this.found(key) !== before) {
+        this.onChange();
+      }
+    };
+    await Promise.all([
+      ignored(uri).then((path) => learn({ path })),
+      this.behind(uri).then((file) => learn({ file })),
+    ]);
   }
+
+  private found(key: string): Withheld | undefined {
+    const { path, file } = this.looked.get(key) ?? {};
+    return file ?? path;
+  }
+
+  /** Why the file behind a link is not sent. */
+  private async behind(uri: vscode.Uri): Promise<Withheld | undefined> {
+    const never = await this.never(uri);
+    const target = never === undefined ? await targetOf(uri) : uri;
+    return never ?? (typeof target === 'string' ? 'link' : target.path === uri.path ? undefined : this.excludes(target) ? 'excluded' : ignored(target));
+  }
+}
+
+/** Whether Git ignores a file, and the settings follow Git. */
+async function ignored(uri: vscode.Uri): Promise<Withheld | undefined> {
+  return vscode.workspace.getConfiguration('search', uri).get('useIgnoreFiles', true) && (await isIgnored(uri)) ? 'excluded' : undefined;
+}
+
+/** Whether a path is in a folder, compared without case. */
+function below(path: string, folder: string): boolean {
+  return comparable(path).startsWith(`${comparable(folder).replace(/\/$/, '')}/`);
+}
+
+/** A path as the most lenient file system compares it. */
+function comparable(path: string): string {
+  const slashed = path.replaceAll('\\', '/').toLowerCase();
+  return slashed.startsWith('/') ? slashed : `/${slashed}`;
 }
 
 /** Whether the editor hides a document in its explorer or search. */

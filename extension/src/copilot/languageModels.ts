@@ -185,7 +185,7 @@ export class LanguageModels implements Assistant {
           out.text(part.value);
         } else if (part instanceof vscode.LanguageModelToolCallPart) {
           const { input, allowed } = await this.around.own.prepare(part.callId, part.name, part.input);
-          this.calls.renew(part.callId); // models reuse their ids
+          this.calls.drop(callKey(part.callId, callHash(part.name, input))); // models reuse their ids
           out.call(part.callId, part.name, input, undefined, allowed);
         }
         // Other parts, such as thinking, show that the model is working.
@@ -236,7 +236,7 @@ export class LanguageModels implements Assistant {
     if (callHash(params.name, params.input) !== params.hash) {
       return Promise.reject(new CallChanged());
     }
-    return this.calls.run(params.callId, () => this.call(params, token, waits));
+    return this.calls.run(callKey(params.callId, params.hash), () => this.call(params, token, waits));
   }
 
   private async call(params: InvokeToolParams, token: Token, waits: Waits): Promise<InvokeToolResult> {
@@ -268,6 +268,11 @@ export class LanguageModels implements Assistant {
       source.dispose();
     }
   }
+}
+
+/** The key of a call: another call may have the same id. */
+function callKey(callId: string, hash: string): string {
+  return `${callId} ${hash}`;
 }
 
 function settings(): vscode.WorkspaceConfiguration {

@@ -23,8 +23,8 @@ export class Once<R> {
     return result;
   }
 
-  /** Lets a key be used again, for something else. */
-  renew(key: string): void {
+  /** Forgets a result, because something else has the key from now on. */
+  drop(key: string): void {
     this.known.delete(key);
   }
 

@@ -9,6 +9,7 @@ import { cutNote } from '../cut';
 import type { Context } from './context';
 import type { Material } from './prompt';
 import { type ChatQuestions, type Exchange, asks } from './questions';
+import { hasPrivateKey } from './guard';
 
 /** Room is what a participant needs. */
 export interface Room {
@@ -59,7 +60,9 @@ async function attachments({ context, t }: Room, request: vscode.ChatRequest, st
   const out: Material[] = [];
   for (const reference of request.references) {
     const { value } = reference;
-    if (typeof value === 'string') {
+    if (typeof value === 'string' && hasPrivateKey(value)) {
+      stream.markdown(`${t('{0} is not sent.', `\`${reference.id}\``)}\n\n`);
+    } else if (typeof value === 'string') {
       out.push({ key: 'attached', title: reference.modelDescription ?? 'Attached text', text: value });
     } else if (value instanceof vscode.Uri || value instanceof vscode.Location) {
       const uri = value instanceof vscode.Uri ? value : value.uri;

@@ -4,9 +4,9 @@
 import * as vscode from 'vscode';
 import type { EditorCommandResult } from '../protocol.gen';
 import type { Translate } from '../text';
-import { Refused } from './files';
+import { type Files, Refused } from './files';
 
-/** Change is one file before and after; before is undefined for a new file. */
+/** Change is one file, the one behind all links, before and after; before is undefined for a new file. */
 export interface Change {
   readonly uri: vscode.Uri;
   readonly before: string | undefined;
@@ -17,17 +17,21 @@ const SCHEME = 'agentvoice-change';
 /** Maximum number of pending and of applied changes kept. */
 const KEPT = 50;
 
+/** Changes are kept by the keys of their calls (calls.ts). */
 export class Changes implements vscode.TextDocumentContentProvider {
   private readonly waiting = new Map<string, readonly Change[]>();
   private readonly made: (readonly Change[])[] = [];
   private shown: string | undefined;
   private registration: vscode.Disposable | undefined;
 
-  constructor(private readonly t: Translate) {}
+  constructor(
+    private readonly t: Translate,
+    private readonly files: Pick<Files, 'stays'>,
+  ) {}
 
   /** Registers a call's changes to await the user's decision. */
-  add(callId: string, changes: readonly Change[]): void {
-    this.waiting.set(callId, changes);
+  add(call: string, changes: readonly Change[]): void {
+    this.waiting.set(call, changes);
     for (const oldest of this.waiting.keys()) {
       if (this.waiting.size <= KEPT) {
         break;
@@ -36,31 +40,31 @@ export class Changes implements vscode.TextDocumentContentProvider {
     }
   }
 
-  of(callId: string): readonly Change[] | undefined {
-    return this.waiting.get(callId);
+  of(call: string): readonly Change[] | undefined {
+    return this.waiting.get(call);
   }
 
   /** Shows the diff of the call that awaits approval, and closes any other one. */
-  async follow(callId: string | undefined, prepare: () => Promise<void>): Promise<void> {
-    if (callId === this.shown) {
+  async follow(call: string | undefined, prepare: () => Promise<void>): Promise<void> {
+    if (call === this.shown) {
       return;
     }
     const before = this.shown;
-    this.shown = callId;
+    this.shown = call;
     if (before !== undefined && this.waiting.has(before)) {
       await this.close();
     }
-    if (callId !== undefined && !this.waiting.has(callId)) {
+    if (call !== undefined && !this.waiting.has(call)) {
       await prepare();
     }
-    if (callId !== undefined && callId === this.shown && this.waiting.has(callId)) {
-      await this.show(callId);
+    if (call !== undefined && call === this.shown && this.waiting.has(call)) {
+      await this.show(call);
     }
   }
 
   /** Shows a call's changes next to the current contents. */
-  async show(callId: string): Promise<EditorCommandResult> {
-    const changes = this.waiting.get(callId);
+  async show(call: string): Promise<EditorCommandResult> {
+    const changes = this.waiting.get(call);
     const first = changes?.[0];
     if (changes === undefined || first === undefined) {
       return { problem: this.t('There is no change to show.') };
@@ -68,7 +72,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     this.registration ??= vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
     const sides = changes.map((change, i): [vscode.Uri, vscode.Uri, vscode.Uri] => {
       const side = (which: 'before' | 'after'): vscode.Uri =>
-        vscode.Uri.from({ scheme: SCHEME, path: change.uri.path, query: JSON.stringify({ callId, i, which }) });
+        vscode.Uri.from({ scheme: SCHEME, path: change.uri.path, query: JSON.stringify({ call, i, which }) });
       return [change.uri, change.before === undefined ? side('before') : change.uri, side('after')];
     });
     const [, left, right] = sides[0] ?? [first.uri, first.uri, first.uri];
@@ -79,15 +83,15 @@ export class Changes implements vscode.TextDocumentContentProvider {
   }
 
   provideTextDocumentContent({ query }: vscode.Uri): string {
-    const { callId, i, which } = JSON.parse(query) as { callId: string; i: number; which: 'before' | 'after' };
-    return this.waiting.get(callId)?.[i]?.[which] ?? '';
+    const { call, i, which } = JSON.parse(query) as { call: string; i: number; which: 'before' | 'after' };
+    return this.waiting.get(call)?.[i]?.[which] ?? '';
   }
 
   /** A call ended: closes its diff. */
-  async settle(callId: string): Promise<void> {
-    if (this.waiting.has(callId)) {
+  async settle(call: string): Promise<void> {
+    if (this.waiting.has(call)) {
       await this.close();
-      this.waiting.delete(callId);
+      this.waiting.delete(call);
     }
   }
 
@@ -100,12 +104,16 @@ export class Changes implements vscode.TextDocumentContentProvider {
     }
   }
 
-  /** Applies a call's changes if every file is still as it was shown. Saves files that had no unsaved changes. */
-  async make(callId: string): Promise<readonly Change[]> {
-    const changes = this.waiting.get(callId) ?? [];
+  /**
+   * Applies a call's changes if every file is still as it was shown, and still where it was: a link may have taken
+   * its place while the user was asked. Saves files that had no unsaved changes.
+   */
+  async make(call: string): Promise<readonly Change[]> {
+    const changes = this.waiting.get(call) ?? [];
     const edit = new vscode.WorkspaceEdit();
     const save: vscode.TextDocument[] = [];
     for (const { uri, before, after } of changes) {
+      await this.files.stays(uri);
       if (before === undefined) {
         edit.createFile(uri, { ignoreIfExists: false, contents: new TextEncoder().encode(after) });
         continue;
@@ -134,7 +142,8 @@ export class Changes implements vscode.TextDocumentContentProvider {
     const edit = new vscode.WorkspaceEdit();
     const save: vscode.TextDocument[] = [];
     for (const { uri, before, after } of changes) {
-      const document = await vscode.workspace.openTextDocument(uri).then((d) => d, () => undefined);
+      const there = await this.files.stays(uri).then(() => true, () => false);
+      const document = there ? await vscode.workspace.openTextDocument(uri).then((d) => d, () => undefined) : undefined;
       if (document?.getText() !== after) {
         return undefined; // the editor's own undo covers later changes
       }

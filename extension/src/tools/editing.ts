@@ -1,19 +1,26 @@
 // The tools that change files: by replacing text, or with the editor's rename.
 
 import * as vscode from 'vscode';
+import { keyOf } from './calls';
 import { type Change, type Changes, difference } from './changes';
-import { type Files, Refused } from './files';
+import { CHANGED, type Files, Refused } from './files';
 import type { Input, Own } from './own';
 
 /** Maximum number of places that one call may change, and of files in a rename. */
 const EDITS = 50;
 const FILES = 100;
 
+/** Proposed is what the user is asked about, and the changes that it makes. */
+interface Proposed {
+  readonly input: object;
+  readonly changes: readonly Change[];
+}
+
 interface Edit { readonly oldText: string; readonly newText: string }
 
 export function editing(files: Files, changes: Changes): Own[] {
-  const made = async (callId: string): Promise<string> => {
-    const all = await changes.make(callId);
+  const made = async (call: string): Promise<string> => {
+    const all = await changes.make(call);
     const first = all[0];
     if (first !== undefined) {
       const document = await vscode.workspace.openTextDocument(first.uri);
@@ -22,17 +29,30 @@ export function editing(files: Files, changes: Changes): Own[] {
     }
     return `Changed and saved: ${all.map(({ uri }) => vscode.workspace.asRelativePath(uri)).join(', ')}.`;
   };
-  const own = (tool: Omit<Own, 'run' | 'prepare' | 'changes'>, prepare: (callId: string, input: Input) => Promise<object>): Own => ({
-    ...tool,
-    changes: true,
-    prepare,
-    run: async (callId, input) => {
-      if (changes.of(callId) === undefined) {
-        await prepare(callId, input); // a retried call
-      }
-      return made(callId);
-    },
-  });
+  const own = (tool: Omit<Own, 'run' | 'prepare' | 'changes'>, propose: (input: Input) => Promise<Proposed>): Own => {
+    const prepare = async (callId: string, input: Input): Promise<object> => {
+      const { input: asked, changes: all } = await propose(input);
+      const guarded = all.map(({ uri, before, after }) => files.protected(uri, before, after)).filter((path) => path !== undefined);
+      const whole = { ...asked, ...(guarded.length === 0 ? {} : { protected: guarded }) };
+      changes.add(keyOf(callId, whole), all);
+      return whole;
+    };
+    return {
+      ...tool,
+      changes: true,
+      prepare,
+      run: async (callId, input) => {
+        const call = keyOf(callId, input.all);
+        if (changes.of(call) === undefined) { // a retried call
+          await prepare(callId, input);
+          if (changes.of(call) === undefined) {
+            throw new Refused(CHANGED);
+          }
+        }
+        return made(call);
+      },
+    };
+  };
   return [
     own({
       name: 'editor_apply_edit',
@@ -45,22 +65,20 @@ export function editing(files: Files, changes: Changes): Own[] {
         },
       },
       required: ['path', 'edits'],
-    }, async (callId, input) => {
+    }, async (input) => {
       const uri = await files.uri(input.required('path'));
       const edits = editsOf(input);
       const path = vscode.workspace.asRelativePath(uri);
       if (await isThere(uri)) {
         const document = await files.document(uri);
         const before = document.getText();
-        changes.add(callId, [{ uri, before, after: edited(before, edits, document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n') }]);
-        return { path, edits };
+        return { input: { path, edits }, changes: [{ uri, before, after: edited(before, edits, document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n') }] };
       }
       const [first, ...rest] = edits;
       if (first === undefined || first.oldText !== '' || rest.length > 0) {
         throw new Refused(`${path} is not there. A new file is made by one edit with an empty oldText.`);
       }
-      changes.add(callId, [{ uri, before: undefined, after: first.newText }]);
-      return { path, create: true, edits };
+      return { input: { path, create: true, edits }, changes: [{ uri, before: undefined, after: first.newText }] };
     }),
     own({
       name: 'editor_rename_symbol',
@@ -72,7 +90,7 @@ export function editing(files: Files, changes: Changes): Own[] {
         line: { type: 'integer', minimum: 1, description: 'A line of the file that it is in.' },
       },
       required: ['newName'],
-    }, async (callId, input) => {
+    }, async (input) => {
       const newName = input.required('newName');
       const { document, position, symbol } = await symbolAt(files, input);
       let edit: vscode.WorkspaceEdit | undefined;
@@ -85,8 +103,7 @@ export function editing(files: Files, changes: Changes): Own[] {
       if (all.length === 0) {
         throw new Refused(`The editor cannot rename ${symbol}: no language support for this file, or nothing to change. Use editor_apply_edit.`);
       }
-      changes.add(callId, all);
-      return { symbol, newName, path: vscode.workspace.asRelativePath(document.uri), line: position.line + 1, files: all.map(({ uri }) => vscode.workspace.asRelativePath(uri)) };
+      return { changes: all, input: { symbol, newName, path: vscode.workspace.asRelativePath(document.uri), line: position.line + 1, files: all.map(({ uri }) => vscode.workspace.asRelativePath(uri)) } };
     }),
   ];
 }
@@ -162,13 +179,16 @@ async function renamed(files: Files, entries: readonly [vscode.Uri, vscode.TextE
   const all: Change[] = [];
   for (const [uri, edits] of entries) {
     const document = await files.document(await files.uri(uri.path));
+    if (all.some((change) => change.uri.toString() === document.uri.toString())) {
+      throw new Refused(`${vscode.workspace.asRelativePath(document.uri)} is reached by two names. Use editor_apply_edit.`);
+    }
     const before = document.getText();
     let after = before;
     for (const { range, newText } of [...edits].sort((a, b) => document.offsetAt(b.range.start) - document.offsetAt(a.range.start))) {
       after = after.slice(0, document.offsetAt(range.start)) + newText + after.slice(document.offsetAt(range.end));
     }
     if (after !== before) {
-      all.push({ uri, before, after });
+      all.push({ uri: document.uri, before, after });
     }
   }
   return all;

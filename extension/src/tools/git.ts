@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import { type Files, Refused } from './files';
+import { textHoldsSecrets } from './names';
 
 /** Maximum length of a file's diff, in characters. */
 const DIFF = 16_000;
@@ -27,7 +28,7 @@ interface Extension {
 const UNTRACKED = 7; // Status.UNTRACKED of the extension
 
 /** The repository of the open file, or else of the first folder. */
-export async function git(files: Files): Promise<{ status(): string; diff(only: vscode.Uri | undefined): Promise<string> }> {
+export async function git(files: Files): Promise<{ status(): Promise<string>; diff(only: vscode.Uri | undefined): Promise<string> }> {
   const extension = vscode.extensions.getExtension<Extension>('vscode.git');
   const exported = extension === undefined ? undefined : extension.isActive ? extension.exports : await extension.activate();
   let api: ReturnType<Extension['getAPI']> | undefined;
@@ -42,18 +43,18 @@ export async function git(files: Files): Promise<{ status(): string; diff(only: 
     throw new Refused('The workspace has no Git repository, or Git is switched off.');
   }
   const { state } = repository;
-  const named = (title: string, changes: readonly Change[]): string[] => {
-    const names = [...new Set(changes.filter((c) => files.mayName(c.uri)).map((c) => vscode.workspace.asRelativePath(c.uri)))];
+  const named = async (title: string, changes: readonly Change[]): Promise<string[]> => {
+    const names = [...new Set((await files.visible(changes.map((c) => c.uri))).map(([uri]) => vscode.workspace.asRelativePath(uri)))];
     return names.length === 0 ? [] : [`${title}: ${names.join(', ')}`];
   };
   return {
-    status: () => {
+    status: async () => {
       const lines = [
         `Branch: ${state.HEAD?.name ?? 'none'}${state.HEAD?.ahead ? `, ${state.HEAD.ahead} ahead` : ''}${state.HEAD?.behind ? `, ${state.HEAD.behind} behind` : ''}`,
-        ...named('In conflict', state.mergeChanges),
-        ...named('Staged', state.indexChanges),
-        ...named('Changed', state.workingTreeChanges.filter((c) => c.status !== UNTRACKED)),
-        ...named('New', [...state.workingTreeChanges.filter((c) => c.status === UNTRACKED), ...(state.untrackedChanges ?? [])]),
+        ...await named('In conflict', state.mergeChanges),
+        ...await named('Staged', state.indexChanges),
+        ...await named('Changed', state.workingTreeChanges.filter((c) => c.status !== UNTRACKED)),
+        ...await named('New', [...state.workingTreeChanges.filter((c) => c.status === UNTRACKED), ...(state.untrackedChanges ?? [])]),
       ];
       return lines.length === 1 ? `${lines[0] ?? ''}\nNothing is changed.` : lines.join('\n');
     },
@@ -61,8 +62,13 @@ export async function git(files: Files): Promise<{ status(): string; diff(only: 
       const all = [...state.mergeChanges, ...state.indexChanges, ...state.workingTreeChanges].filter((c) => c.status !== UNTRACKED).map((c) => c.uri);
       const wanted = only === undefined ? [...new Map(all.map((uri) => [uri.toString(), uri])).values()] : [only];
       const texts: string[] = [];
-      for (const uri of wanted.filter((u) => files.mayName(u))) {
-        await files.document(uri).then(async () => texts.push((await repository.diffWithHEAD(uri.fsPath)).slice(0, DIFF)), (err: unknown) => {
+      for (const [uri] of await files.visible(wanted)) {
+        await files.document(uri).then(async () => {
+          const diff = await repository.diffWithHEAD(uri.fsPath);
+          if (!textHoldsSecrets(uri.path, diff)) { // which the file held at the last commit
+            texts.push(diff.slice(0, DIFF));
+          }
+        }, (err: unknown) => {
           if (only !== undefined || !(err instanceof Refused)) {
             throw err;
           }

@@ -7,9 +7,10 @@ import { listed } from '../copilot/tools';
 import type { Log } from '../daemon/sidecar';
 import type { Model } from '../model';
 import type { Translate } from '../text';
+import { keyOf } from './calls';
 import { Changes } from './changes';
 import { editing } from './editing';
-import { type Files, Refused } from './files';
+import { CHANGED, type Files, Refused } from './files';
 import { reading } from './reading';
 import { running } from './running';
 
@@ -72,21 +73,25 @@ export interface Prepared {
 
 /** Maximum length of a result, in characters. */
 const RESULT = 32_000;
-/** Maximum number of remembered refusals. */
+/** Maximum number of remembered calls. */
 const KEPT = 100;
 
 export class OwnTools {
   private readonly tools: ReadonlyMap<string, Own>;
   private readonly changes: Changes;
-  /** reasons for calls that are refused without asking the user */
+  /** the keys of the latest calls with an id */
+  private readonly latest = new Map<string, string>();
+  /** reasons for calls that are refused without asking the user, by their keys */
   private readonly refused = new Map<string, string>();
 
+  private approval: Model['approval'];
+
   constructor(
-    files: Files,
+    private readonly files: Files,
     private readonly log: Log,
     t: Translate,
   ) {
-    this.changes = new Changes(t);
+    this.changes = new Changes(t, files);
     this.tools = new Map([...reading(files), ...editing(files, this.changes), ...running()].map((tool) => [tool.name, tool]));
   }
 
@@ -108,27 +113,24 @@ export class OwnTools {
   /** Prepares a call for approval. Calls that the settings allow, or that will be refused, need no approval. */
   async prepare(callId: string, name: string, input: unknown): Promise<Prepared> {
     const tool = this.tools.get(name);
-    this.refused.delete(callId); // models reuse their ids
     if (tool?.prepare === undefined) {
-      return { input, allowed: tool?.readOnly === true && listed(name, settings().get<string[]>('tools.withoutQuestion', [])) };
+      const file = tool === undefined ? undefined : await this.elsewhere(input).catch(() => undefined); // refused when it is read
+      return { input: file === undefined ? input : { ...inputOf(input).all, path: file }, allowed: tool?.readOnly === true && listed(name, settings().get<string[]>('tools.withoutQuestion', [])) };
     }
+    this.refused.delete(keyOf(callId, input)); // of an earlier call
     try {
-      return { input: await tool.prepare(callId, inputOf(input)), allowed: false };
+      const prepared = await tool.prepare(callId, inputOf(input));
+      keep(this.latest, callId, keyOf(callId, prepared));
+      return { input: prepared, allowed: false };
     } catch (err) {
-      this.refused.set(callId, this.reason(name, err).content);
-      for (const oldest of this.refused.keys()) {
-        if (this.refused.size <= KEPT) {
-          break;
-        }
-        this.refused.delete(oldest);
-      }
+      keep(this.refused, keyOf(callId, input), this.reason(name, err).content);
       return { input, allowed: true };
     }
   }
 
   /** Runs an approved call. */
   async invoke({ callId, name, input }: Omit<InvokeToolParams, 'hash'>, token: Token): Promise<InvokeToolResult> {
-    const refused = this.refused.get(callId);
+    const refused = this.refused.get(keyOf(callId, input));
     const tool = this.tools.get(name);
     if (refused !== undefined || tool === undefined) {
       return { content: refused ?? 'There is no such tool.' };
@@ -137,12 +139,21 @@ export class OwnTools {
       return { content: 'This tool is not allowed any more.' };
     }
     try {
+      if (tool.prepare === undefined && (await this.elsewhere(input)) !== undefined) {
+        throw new Refused(CHANGED); // the path became a link
+      }
       return { content: (await tool.run(callId, inputOf(input), token)).slice(0, RESULT) };
     } catch (err) {
       return this.reason(name, err);
     } finally {
-      await this.changes.settle(callId);
+      await this.changes.settle(keyOf(callId, input));
     }
+  }
+
+  /** The path of the file that a reading tool would read, if it is not the path of its input. */
+  private async elsewhere(input: unknown): Promise<string | undefined> {
+    const path = inputOf(input).text('path').trim();
+    return path === '' ? undefined : this.files.elsewhere(path);
   }
 
   /** A refusal is returned as a result, so that the model continues; anything else is a tool failure. */
@@ -157,7 +168,9 @@ export class OwnTools {
 
   /** Shows the change that awaits approval, and hides one that was decided. */
   follow({ approval }: Pick<Model, 'approval'>): void {
-    void this.changes.follow(approval?.callId, async () => {
+    this.approval = approval;
+    const call = approval === undefined ? undefined : this.keyOf(approval.callId, approval.input);
+    void this.changes.follow(call, async () => {
       const tool = this.tools.get(approval?.name ?? '');
       if (approval !== undefined && tool?.changes === true) { // a retried call
         await this.prepare(approval.callId, tool.name, approval.input);
@@ -165,11 +178,16 @@ export class OwnTools {
     }).catch(() => this.log.warn('the diff of a change could not be shown'));
   }
 
+  /** The key of a call. Without its input, it is the latest one with its id. */
+  private keyOf(callId: string, input: unknown): string {
+    return input === undefined ? (this.latest.get(callId) ?? callId) : keyOf(callId, input);
+  }
+
   /** Runs a voice command that concerns a change made by these tools. */
   async command({ command, names }: EditorCommandParams): Promise<EditorCommandResult | undefined> {
     switch (command) {
       case 'showChange':
-        return this.changes.show(names?.[0] ?? '');
+        return this.changes.show(this.keyOf(names?.[0] ?? '', this.asked(names?.[0])));
       case 'undo':
         return this.changes.undo();
       default:
@@ -177,8 +195,25 @@ export class OwnTools {
     }
   }
 
+  /** The input of the call that awaits approval, if that has an id. */
+  private asked(callId: string | undefined): unknown {
+    return this.approval?.callId === callId ? this.approval?.input : undefined;
+  }
+
   dispose(): void {
     this.changes.dispose();
+  }
+}
+
+/** Adds to a map that keeps a limited number of entries. */
+function keep(map: Map<string, string>, key: string, value: string): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= KEPT) {
+      break;
+    }
+    map.delete(oldest);
   }
 }
 

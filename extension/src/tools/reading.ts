@@ -2,11 +2,11 @@
 
 import * as vscode from 'vscode';
 import { editorCommand } from '../editorCommands';
-import { hasPrivateKey } from '../copilot/guard';
 import { START } from '../model';
 import type { EditorCommandParams } from '../protocol.gen';
 import { type Files, Refused } from './files';
 import { git } from './git';
+import { textHoldsSecrets } from './names';
 import type { Own, Token } from './own';
 
 /** Maximum number of files searched, and of hits and problems reported. */
@@ -70,8 +70,9 @@ export function reading(files: Files): Own[] {
       run: async (_callId, input) => {
         const only = input.text('path').trim() === '' ? undefined : await files.uri(input.text('path'));
         const all = only === undefined ? vscode.languages.getDiagnostics() : [[only, vscode.languages.getDiagnostics(only)] as [vscode.Uri, vscode.Diagnostic[]]];
-        const told = all.filter(([uri]) => files.mayName(uri)).flatMap(([uri, list]) =>
-          list.map((d) => ({ severity: d.severity, text: `${vscode.workspace.asRelativePath(uri)}:${d.range.start.line + 1}: ${['error', 'warning', 'information', 'hint'][d.severity] ?? ''}: ${d.message}` })));
+        const lists = new Map(all.filter(([, list]) => list.length > 0).map(([uri, list]) => [uri, list]));
+        const told = (await files.visible([...lists.keys()])).flatMap(([uri]) =>
+          (lists.get(uri) ?? []).map((d) => ({ severity: d.severity, text: `${vscode.workspace.asRelativePath(uri)}:${d.range.start.line + 1}: ${['error', 'warning', 'information', 'hint'][d.severity] ?? ''}: ${d.message}` })));
         return told.length === 0 ? 'There are no problems.' : several(told.sort((a, b) => a.severity - b.severity).map((d) => d.text), HITS, 'problems');
       },
     },
@@ -148,7 +149,9 @@ function several(all: readonly string[], most: number, what: string): string {
 
 async function openSymbol(files: Files, symbol: string): Promise<string> {
   const found = await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>('vscode.executeWorkspaceSymbolProvider', symbol);
-  const named = (found ?? []).slice(0, SYMBOLS).filter((s) => s.name.replace(/\(.*$/, '') === symbol && files.mayName(s.location.uri));
+  const all = (found ?? []).slice(0, SYMBOLS).filter((s) => s.name.replace(/\(.*$/, '') === symbol);
+  const visible = new Set((await files.visible(all.map((s) => s.location.uri))).map(([uri]) => uri));
+  const named = all.filter((s) => visible.has(s.location.uri));
   const first = named[0];
   if (first === undefined) {
     throw new Refused(`The editor finds no symbol ${symbol} in the workspace.`);
@@ -166,7 +169,7 @@ async function search(files: Files, wanted: string, ignoreCase: boolean, pattern
     if (token.isCancellationRequested || hits.length > HITS) {
       break;
     }
-    const text = await textOf(uri);
+    const text = await textOf(files, uri);
     if (text !== undefined) {
       text.split(/\r?\n/).forEach((content, i) => {
         if (hits.length <= HITS && folded(content).includes(folded(wanted))) {
@@ -179,17 +182,21 @@ async function search(files: Files, wanted: string, ignoreCase: boolean, pattern
   return (hits.length === 0 ? 'Nothing was found.' : several(hits, HITS, 'or more lines')) + rest;
 }
 
-/** The text of a file with unsaved changes; undefined if it is binary, too long or contains a key. */
-async function textOf(uri: vscode.Uri): Promise<string | undefined> {
+/** The text of a file with unsaved changes; undefined if it is binary, too long, holds a secret or was replaced. */
+async function textOf(files: Files, uri: vscode.Uri): Promise<string | undefined> {
   const open = vscode.workspace.textDocuments.find((d) => d.uri.toString() === uri.toString());
   let text = open?.getText();
   if (text === undefined) {
     try {
+      if ((await vscode.workspace.fs.stat(uri)).size > SEARCHED) {
+        return undefined;
+      }
       const bytes = await vscode.workspace.fs.readFile(uri);
+      await files.stays(uri);
       text = bytes.length > SEARCHED || bytes.includes(0) ? undefined : new TextDecoder().decode(bytes);
     } catch {
-      return undefined; // it was removed in the meantime
+      return undefined; // it was removed or replaced in the meantime
     }
   }
-  return text === undefined || hasPrivateKey(text) ? undefined : text;
+  return text === undefined || textHoldsSecrets(uri.path, text) ? undefined : text;
 }
