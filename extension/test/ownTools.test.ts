@@ -219,13 +219,13 @@ test('the user is asked about the command that runs the tests, and its end and o
   fake.folders = [Uri.file(root)];
   assert.match(await text('editor_run_tests', {}), /not known how the tests/);
   fake.files.set(join(root, 'go.mod'), 'module x');
-  assert.deepEqual((await tools.prepare('go', 'editor_run_tests', {})).input, { command: 'go test ./...' });
+  assert.deepEqual((await tools.prepare('go', 'editor_run_tests', {})).input, { command: 'go test ./...', folder: root });
   fake.files.set(join(root, 'package.json'), '{"scripts":{"test":"x"}}');
-  assert.deepEqual((await tools.prepare('npm', 'editor_run_tests', {})).input, { command: 'npm test' });
+  assert.deepEqual((await tools.prepare('npm', 'editor_run_tests', {})).input, { command: 'npm test', folder: root, scripts: { test: 'x' } });
   fake.tasks = [{ name: 'check', source: 'Workspace', group: { id: 'test' } }, { name: 'other', source: 'npm', group: { id: 'test' } }];
-  assert.deepEqual((await tools.prepare('task', 'editor_run_tests', {})).input, { task: 'check' });
+  assert.deepEqual((await tools.prepare('task', 'editor_run_tests', {})).input, { task: 'check', folder: root, click: true });
   const { asked, content } = await call('editor_run_command', { command: 'printf "\\033[31mtwo failed\\033[0m\\n"; pwd; exit 3' });
-  assert.deepEqual(asked, { command: 'printf "\\033[31mtwo failed\\033[0m\\n"; pwd; exit 3' });
+  assert.deepEqual(asked, { command: 'printf "\\033[31mtwo failed\\033[0m\\n"; pwd; exit 3', folder: root });
   assert.match(content, /^Exit code 3\. It took [\d.]+ s\.\ntwo failed\n/);
   assert.ok(content.includes(root));
   assert.match(fake.terminals[0]?.written ?? '', /^\$ printf/);

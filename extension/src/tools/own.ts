@@ -92,7 +92,7 @@ export class OwnTools {
     t: Translate,
   ) {
     this.changes = new Changes(t, files);
-    this.tools = new Map([...reading(files), ...editing(files, this.changes), ...running()].map((tool) => [tool.name, tool]));
+    this.tools = new Map([...reading(files), ...editing(files, this.changes), ...running(files)].map((tool) => [tool.name, tool]));
   }
 
   has(name: string): boolean {

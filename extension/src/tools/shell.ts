@@ -33,7 +33,10 @@ export async function runShell(line: string, folder: string, token: Token): Prom
     tail = tail.slice(-TAIL);
   };
   output.fire(`$ ${line}\r\n`);
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !EDITORS.test(name)));
+  const env = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !EDITORS.test(name))),
+    NoDefaultCurrentDirectoryInExePath: '1', // on Windows, a program of the workspace would go before one of that name on the path
+  };
   const ended = await new Promise<string>((resolve) => {
     const posix = process.platform !== 'win32';
     child = spawn(line, { cwd: folder, env, shell: true, windowsHide: true, detached: posix, stdio: ['ignore', 'pipe', 'pipe'] });
