@@ -455,7 +455,7 @@ export function install(): Fake {
       },
       getConfiguration: (section: string) => ({
         get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : standard),
-        inspect: (name: string) => (fake.ofWorkspace.has(`${section}.${name}`) ? { workspaceFolderValue: fake.ofWorkspace.get(`${section}.${name}`) } : undefined),
+        inspect: (name: string) => (fake.ofWorkspace.has(`${section}.${name}`) ? { workspaceFolderValue: fake.ofWorkspace.get(`${section}.${name}`), workspaceValue: fake.ofWorkspace.get(`${section}.${name}`) } : undefined),
         update: (name: string, value: unknown) =>
           fake.unwritable ? Promise.reject(new Error('Unable to write into user settings.')) : Promise.resolve(void fake.settings.set(`${section}.${name}`, value)),
       }),

@@ -106,6 +106,8 @@ test('the tasks that run first are part of the call, to any depth', posix, async
     task: 'all', command: 'make check', folder: root,
     first: [{ task: 'compile', command: 'make', folder: root, first: [{ task: 'clean', command: 'rm -r build', folder: root }] }],
   });
+  fake.ofWorkspace.set('tasks.tasks', fake.settings.get('tasks.tasks')); // as the editor tells it, for the folder and for the workspace
+  assert.deepEqual((await tools.prepare('all', 'editor_run_task', { task: 'all' })).input, asked);
   add('endless', { commandLine: 'make' }, { dependsOn: 'endless' });
   assert.equal(((await tools.prepare('endless', 'editor_run_task', { task: 'endless' })).input as { click?: true }).click, true);
 });

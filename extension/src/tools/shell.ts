@@ -35,7 +35,8 @@ export async function runShell(line: string, folder: string, token: Token): Prom
   output.fire(`$ ${line}\r\n`);
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !EDITORS.test(name))),
-    NoDefaultCurrentDirectoryInExePath: '1', // on Windows, a program of the workspace would go before one of that name on the path
+    // Otherwise cmd prefers a program of the workspace to one of that name on the path.
+    ...(process.platform === 'win32' ? { NoDefaultCurrentDirectoryInExePath: '1' } : {}),
   };
   const ended = await new Promise<string>((resolve) => {
     const posix = process.platform !== 'win32';

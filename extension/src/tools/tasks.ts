@@ -5,6 +5,7 @@ import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import * as local from 'node:path';
 import * as vscode from 'vscode';
+import { canonical } from './calls';
 import { type Files, Refused } from './files';
 import { type Scripts, packageScripts } from './scripts';
 
@@ -172,9 +173,10 @@ function entriesOf(root: string | undefined): Entry[] {
   const set = vscode.workspace.getConfiguration('tasks', root === undefined ? null : vscode.Uri.file(root));
   const found = set.inspect<unknown>('tasks');
   const lists = [found?.workspaceFolderValue, found?.workspaceValue, found?.globalValue];
-  return (lists.some((list) => Array.isArray(list)) ? lists : [set.get<unknown>('tasks')])
+  const entries = (lists.some((list) => Array.isArray(list)) ? lists : [set.get<unknown>('tasks')])
     .flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
     .filter((entry): entry is Entry => typeof entry === 'object' && entry !== null);
+  return [...new Map(entries.map((entry) => [canonical(entry), entry])).values()]; // a single folder is also the workspace
 }
 
 /** The folder of the workspace that a task belongs to, on this machine. */
