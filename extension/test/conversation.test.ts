@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { test as nodeTest } from 'node:test';
+import { callHash } from '../src/copilot/callHash';
 import { english } from '../src/text';
 import { present, shownLine } from '../src/view';
 import { type Answer, Desk, says } from './headless';
@@ -245,7 +246,7 @@ test('a tool waits with its exact call and runs once when it was allowed', TOOL,
   assert.deepEqual(d.invoked, []);
   await d.conversation.approve(true);
   await d.until('its end', (m) => m.lines.some((l) => l.call?.status === 'completed'));
-  assert.deepEqual(d.invoked, [{ callId: 'call-1', name: 'runTests', input: { pattern: 'parser' } }]);
+  assert.deepEqual(d.invoked, [{ callId: 'call-1', name: 'runTests', input: { pattern: 'parser' }, hash: callHash('runTests', { pattern: 'parser' }) }]);
   assert.equal(view(d).approval, undefined);
 });
 
