@@ -58,8 +58,13 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, `data: {"choices":[{"delta":{"content":"All right."},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 }
 
+// misheard is the recogniser's goal: per cent of the words.
+const misheard = 4
+
 // TestSpeechIsWhole: minutes of speech with short pauses, into the microphone of talk, reach the
-// assistant whole and once, in each mode in which the user speaks freely.
+// assistant whole and once, in each mode in which the user speaks freely. No word may be missing; of
+// the words, as many may be misheard as of any (the recogniser's goal, docs/design/measurements.md):
+// the five sentences repeat, so one that is misheard at some pauses ("change", as "chains") counts often.
 func TestSpeechIsWhole(t *testing.T) {
 	modelsOf(t)
 	s := startSpeechServer(t)
@@ -83,7 +88,7 @@ func TestSpeechIsWhole(t *testing.T) {
 			wrong, words := wer.Compute(strings.Join(said, " "), whole)
 			missing := words - len(strings.Fields(whole))
 			t.Logf("%s: %d of %d words wrong, %d in the sentences alone, %d missing; %d messages in %d requests; %d MB", mode, wrong, words, wrongAlone, missing, len(heard), requests, peak>>10)
-			if missing != 0 || wrong > wrongAlone+words/100 || len(heard) != 1 {
+			if missing != 0 || wrong > wrongAlone+words*misheard/100 || len(heard) != 1 {
 				t.Errorf("%s: heard %q", mode, heard)
 			}
 		})
