@@ -391,7 +391,7 @@ export function install(): Fake {
         return fake.workspaceName;
       },
       get workspaceFolders() {
-        return fake.folders.map((uri) => ({ uri }));
+        return fake.folders.map((uri) => ({ uri, name: posix.basename(uri.path) }));
       },
       get textDocuments() {
         return fake.textDocuments;
@@ -412,9 +412,8 @@ export function install(): Fake {
         stat: (uri: Uri) => {
           if (fake.disk && uri.scheme === 'file') {
             const found = statOf(uri.path);
-            const link = lstatSync(uri.path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? TYPES.SymbolicLink : 0;
             return found === undefined ? Promise.reject(new Error('no such file'))
-              : Promise.resolve({ type: link | (found.isFile() ? TYPES.File : found.isDirectory() ? TYPES.Directory : TYPES.Unknown), size: found.size });
+              : Promise.resolve({ type: (lstatSync(uri.path).isSymbolicLink() ? TYPES.SymbolicLink : 0) | (found.isFile() ? TYPES.File : found.isDirectory() ? TYPES.Directory : TYPES.Unknown), size: found.size });
           }
           const paths = [...fake.files.keys(), ...fake.documents.keys(), ...fake.links, ...fake.pipes];
           const size = fake.files.get(uri.path)?.length ?? 0;
@@ -433,7 +432,7 @@ export function install(): Fake {
       },
       getWorkspaceFolder: (uri: Uri) => {
         const folder = [...fake.folders, Uri.file('/w')].find(({ path }) => uri.path.startsWith(`${path}/`));
-        return folder === undefined ? undefined : { uri: folder };
+        return folder === undefined ? undefined : { uri: folder, name: posix.basename(folder.path) };
       },
       openTextDocument: (uri: Uri) => {
         if (fake.disk && uri.scheme === 'file') {

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ambiguous, changesWhatActs, fold, holdsSecrets, isProtected, textHoldsSecrets } from '../src/tools/names';
+import { seeded } from './seeded';
 
 /** Files that a program or an agent acts on unasked. */
 const PROTECTED = [
@@ -28,15 +29,6 @@ test('what something acts on unasked is protected, and what a developer changes 
   assert.equal(isProtected('pre-commit.sh', '/home/me/a/.git/hooks'), true, 'in a workspace that is a folder of Git');
   assert.equal(isProtected('a.ts', '/home/me/.worktrees/a'), false);
 });
-
-/** A generator of numbers with a seed. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** The ways in which a file system may read a name as another one. */
 const DISGUISES: readonly ((name: string, pick: (below: number) => number) => string)[] = [

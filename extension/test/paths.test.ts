@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { START } from '../src/model';
 import { english } from '../src/text';
+import { seeded } from './seeded';
 import { Position, Range, TokenSource, Uri, WorkspaceEdit, install } from './fakeVscode';
 
 const fake = install();
@@ -123,6 +124,27 @@ test('a hostile folder: what was tried, and what happened', posix, async (t) => 
   rows.forEach(([what, happened]) => t.diagnostic(`${what} | ${happened}`));
 });
 
+test('no path, however it is written, reaches a secret or leads out of the folder', posix, async () => {
+  hostile();
+  put(inside('src/b.ts'), 'export const two = 2;\n');
+  symlinkSync(join(base, 'w'), join(base, 'outside/back'));
+  const names = ['docs', 'home', 'w', 'outside', 'back', 'src', 'repository', '.git', 'up.txt', 'notes.txt', 'chain.txt', 'readme.md', 'a.ts', 'b.ts', 'key.txt', 'notes.md', 'config', '.env', 'self.txt', 'pipe.txt', '..', '.', '...', '.. ', '%2e%2e', '..%2f', '‥', '．．', 'a.ts\0', '~', '$HOME', base, root, 'src/b.ts', 'home/w/a.ts', 'docs/back/src/b.ts'];
+  const pick = seeded(3_707);
+  let read = 0;
+  for (let round = 0; round < 1_500; round++) {
+    let path = ['', '', '/', './', 'file://', `${root}/`, `${base}/`][pick(7)] ?? '';
+    for (let n = 1 + pick(1 + pick(5)); n > 0; n--) {
+      path += (names[pick(names.length)] ?? '') + (n === 1 ? '' : ['/', '/', '//', '\\', '/./'][pick(5)]);
+    }
+    const { content } = await call('editor_read_file', { path });
+    assert.ok(!content.includes(SECRET), `${path}: ${content}`);
+    read += content.includes('export const') ? 1 : 0;
+    const edited = await call('editor_apply_edit', { path, edits: [{ oldText: SECRET, newText: 'x' }] });
+    assert.match(edited.content, /never read or changed|not in the|leads out|is not there|has no "path"/, path);
+  }
+  assert.ok(read > 20, `only ${read} paths lead to an ordinary file`);
+});
+
 test('a link to an ordinary file of the workspace is used as that file', posix, async () => {
   put(inside('src/a.ts'), 'export const one = 1;\n');
   symlinkSync('src/a.ts', inside('link.ts'));
@@ -139,6 +161,21 @@ test('a link to an ordinary file of the workspace is used as that file', posix, 
   const { asked } = await call('editor_apply_edit', { path: 'link.ts', edits: [{ oldText: '1', newText: '2' }] });
   assert.equal(asked['protected'], undefined);
   assert.equal(readFileSync(inside('src/a.ts'), 'utf8'), 'export const one = 2;\n');
+});
+
+test('of several folders, the one that a path names comes first, and a link from one to the other is seen through', posix, async () => {
+  mkdirSync(join(base, 'v'));
+  fake.folders = [Uri.file(root), Uri.file(join(base, 'v'))];
+  const { asked } = await call('editor_apply_edit', { path: 'v/.vscode/a.json', edits: [{ oldText: '', newText: '{}' }] });
+  assert.deepEqual(asked['protected'], ['v/.vscode/a.json']);
+  put(join(base, 'v/a.ts'), 'two\n');
+  symlinkSync(join(base, 'v/a.ts'), inside('a.ts'));
+  put(join(base, 'v/.env'), SECRET);
+  symlinkSync(join(base, 'v/.env'), inside('b.ts'));
+  const read = await call('editor_read_file', { path: 'w/a.ts' });
+  assert.match(read.content, /two/);
+  assert.deepEqual(read.asked, { path: 'v/a.ts' });
+  assert.match((await call('editor_read_file', { path: 'b.ts' })).content, /is never read or changed/);
 });
 
 test('a link in a window of another machine is refused, because its target is not known', async () => {

@@ -133,7 +133,9 @@ async function named(path: string): Promise<vscode.Uri> {
     throw new Refused('No folder is open.');
   }
   const wanted = posix.normalize(path.trim().replaceAll('\\', '/'));
-  const candidates = folders.flatMap((folder) => inside(folder, wanted, folders.length > 1));
+  const [first, ...rest] = wanted.split('/');
+  const byName = folders.length === 1 || rest.length === 0 ? [] : folders.filter((folder) => folder.name === first).flatMap((folder) => inside(folder, rest.join('/')));
+  const candidates = [...byName, ...folders.flatMap((folder) => inside(folder, wanted))];
   const uri = (await firstThatIs(candidates)) ?? candidates[0];
   if (uri === undefined) {
     throw new Refused(`${path} is not in the workspace.`);
@@ -149,7 +151,7 @@ function pathOf(file: vscode.Uri): string {
 }
 
 /** The candidate locations of a path in a workspace folder. */
-function inside(folder: vscode.WorkspaceFolder, wanted: string, several: boolean): vscode.Uri[] {
+function inside(folder: vscode.WorkspaceFolder, wanted: string): vscode.Uri[] {
   if (wanted.split('/').some((name) => /^[. ]+$/.test(name)) || wanted === '') {
     return []; // Windows reads ".. " as the folder above
   }
@@ -158,9 +160,7 @@ function inside(folder: vscode.WorkspaceFolder, wanted: string, several: boolean
   if (posix.isAbsolute(drive)) {
     return drive.startsWith(`${root}/`) && drive.length > root.length + 1 ? [vscode.Uri.joinPath(folder.uri, drive.slice(root.length + 1))] : [];
   }
-  const [first, ...rest] = wanted.split('/');
-  const named = several && first === folder.name && rest.length > 0 ? [vscode.Uri.joinPath(folder.uri, rest.join('/'))] : [];
-  return [...named, vscode.Uri.joinPath(folder.uri, wanted)];
+  return [vscode.Uri.joinPath(folder.uri, wanted)];
 }
 
 async function firstThatIs(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefined> {
