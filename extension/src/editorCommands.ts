@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { Model } from './model';
 import type { EditorCommandParams, EditorCommandResult } from './protocol.gen';
 import { remedies } from './remedies';
+import { targetOf } from './tools/links';
 
 const t = vscode.l10n.t;
 
@@ -121,7 +122,7 @@ async function openFile(names: readonly string[]): Promise<EditorCommandResult> 
   for (const name of names) {
     const [, path = name, line] = /^(.*?)(?::(\d+))?$/.exec(name) ?? [];
     const uri = await found(path.replaceAll('\\', '/'));
-    if (uri !== undefined) {
+    if (uri !== undefined && (await targetOf(uri)) !== 'special') { // a pipe or a device has no end
       const document = await vscode.workspace.openTextDocument(uri);
       await vscode.window.showTextDocument(document);
       return line === undefined ? DONE : goTo(document, Math.max(1, Number(line)));

@@ -58,6 +58,9 @@ test('the first of the names that exists is opened, at its line', async () => {
   assert.deepEqual(await run({ command: 'openFile', names: ['f.close', './internal/parser.go:42'] }), [[['show', '/w/internal/parser.go'], ['show', '/w/internal/parser.go']], undefined]);
   assert.deepEqual(await run({ command: 'openFile', names: ['parser.go'] }), [[['show', '/w/internal/parser.go']], undefined]);
   assert.deepEqual(await run({ command: 'openFile', names: ['parser.go:99'] }), [[['show', '/w/internal/parser.go']], 'This file has 50 lines.']);
+  fake.pipes.add('/w/internal/pipe.go');
+  fake.files.set('/w/internal/pipe.go', '');
+  assert.deepEqual(await run({ command: 'openFile', names: ['pipe.go'] }), [[], 'There is no file pipe.go here.']);
   assert.deepEqual(await run({ command: 'openFile', names: ['lexer.go'] }), [[], 'There is no file lexer.go here.']);
   assert.deepEqual(await run({ command: 'openFile', names: ['*', '../../etc/passwd'] }), [[], 'None of these files is here.']);
 });
