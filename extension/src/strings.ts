@@ -43,7 +43,7 @@ export const strings = (t: Translate) => ({
   no: t('no'),
   onlyClick: t('only by a click'),
   destructive: t('This may change something that cannot be undone.'),
-  click: t('Its effects cannot be determined from the call. Only a click allows it.'),
+  click: t('It may do more than the question says. Only a click allows it.'),
   command: t('Command'),
   allow: t('Allow once'),
   reject: t('Do not allow'),
