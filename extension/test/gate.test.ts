@@ -29,7 +29,7 @@ const MAY: Readonly<Record<string, string>> = {
   'panelPage.ts': 'reads parts of the extension',
   'diagnostics.ts': 'reads a journal that the daemon wrote',
   'daemon/find.ts': 'asks the daemon for its version',
-  'daemon/environment.ts': 'looks for the libraries of the bundled daemon',
+  'daemon/environment.ts': 'looks for files of the package',
   'lock.ts': 'asks the system whether the screen is locked',
   'localVoice.ts': 'runs the daemon to install models',
 };

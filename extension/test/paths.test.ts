@@ -121,7 +121,7 @@ test('a hostile folder: what was tried, and what happened', posix, async (t) => 
     assert.throws(() => readFileSync(join(base, path)), `${path} was made outside`);
   }
   assert.match(readFileSync(inside('.env'), 'utf8'), new RegExp(SECRET));
-  rows.forEach(([what, happened]) => t.diagnostic(`${what} | ${happened}`));
+  rows.filter(([what]) => !/^editor_(open|read_problems|apply_edit) /.test(what)).forEach(([what, happened]) => t.diagnostic(`| ${what} | ${happened} |`));
 });
 
 test('no path, however it is written, reaches a secret or leads out of the folder', posix, async () => {

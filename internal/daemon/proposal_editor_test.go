@@ -55,6 +55,14 @@ func TestResolvedMembersOfTheEditorsTools(t *testing.T) {
 	if got := d.ask(copilot.ToolCall{Name: "runTests", Input: []byte(input), Destructive: &no}); !strings.Contains(got, "The panel shows the whole call.") {
 		t.Errorf("members of another tool's call are not mentioned: %s", got)
 	}
+	for _, c := range []struct{ input, want string }{
+		{`{"task":"check","command":"make check","folder":"/home/me/sums"}`, "Yes or no: May I run the task check? It would run make check."},
+		{`{"task":"vet","command":"go","args":["vet","./..."],"folder":"/home/me/sums/sub"}`, "Yes or no: May I run the task vet? It would run go vet. The panel shows the whole call."},
+	} {
+		if got := d.ask(copilot.ToolCall{Name: "editor_run_tests", Input: []byte(c.input), Destructive: &no}); got != c.want {
+			t.Errorf("%s:\n%s, want\n%s", c.input, got, c.want)
+		}
+	}
 	first := copilot.ToolCall{Name: "editor_run_task", Input: []byte(`{"task":"check","command":"go vet","first":[{"task":"clean","command":"rm -r build"}]}`), Destructive: &no}
 	if got := d.ask(first); !strings.Contains(got, "rm") || !d.content.destructive(first) {
 		t.Errorf("what a task runs first is not named: %s", got)
