@@ -35,7 +35,7 @@ func (s *Store) Import(ctx context.Context, path string, o ImportOptions) (strin
 	if err != nil {
 		return "", fmt.Errorf("cannot read the import source: %w; use a folder or an archive", errors.Unwrap(err))
 	}
-	if !info.IsDir() && !isArchive(path) {
+	if !info.IsDir() && (!isArchive(path) || !info.Mode().IsRegular()) {
 		return "", fmt.Errorf("%s is neither a folder nor an archive (.tar.bz2, .tar.gz, .tgz, .tar); unpack it and import the folder", filepath.Base(path))
 	}
 	if !info.IsDir() {

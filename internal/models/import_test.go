@@ -281,6 +281,14 @@ func TestImportOfAHostileFolder(t *testing.T) {
 			t.Errorf("a link to %s was copied: %q", name, text)
 		}
 	}
+	archive := filepath.Join(t.TempDir(), "device.tar.gz")
+	if err := os.Symlink("/dev/zero", archive); err != nil {
+		t.Fatal(err)
+	}
+	device, _ := open(t)
+	if _, err := device.Import(t.Context(), archive, ImportOptions{}); err == nil {
+		t.Error("a device was imported")
+	}
 	dir := filepath.Join(t.TempDir(), "mine")
 	if err := errors.Join(os.MkdirAll(dir, 0o755), tonemodel.TDT(dir), os.WriteFile(filepath.Join(dir, "LICENSE"), nil, 0o600)); err != nil {
 		t.Fatal(err)
