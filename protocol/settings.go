@@ -250,7 +250,8 @@ const (
 )
 
 // Scope says where a setting may be set. A setting that decides who receives the user's
-// audio, or what is stored, can only be set by the user, never by a workspace.
+// audio, what is stored, or what the user is understood to say can only be set by the user,
+// never by a workspace.
 type Scope string
 
 // The scopes, as VS Code names them.
@@ -347,14 +348,14 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.transcription.language", Default: "", Scope: ScopeWindow, Restart: true,
 		Meaning: "Your language as a BCP 47 tag such as `en` or `de-DE`, which improves accuracy; empty for automatic detection. `local` understands English, or the languages of the models that you installed.",
 		field:   func(s *Settings) any { return &s.Transcription.Language }},
-	{Name: "agentvoice.transcription.prompt", Default: "", Scope: ScopeWindow, Restart: true,
+	{Name: "agentvoice.transcription.prompt", Default: "", Scope: ScopeApplication, Restart: true,
 		Meaning: "Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that accept a prompt with the audio.",
 		field:   func(s *Settings) any { return &s.Transcription.Prompt }},
 
 	{Name: "agentvoice.models", Default: "", Scope: ScopeApplication, Local: true, Restart: true,
 		Meaning: "Which of the installed models `local` prefers, by their names in `agentvoice-daemon models list`, separated by commas. Without it, models that know your language come first, then those that you installed.",
 		field:   func(s *Settings) any { return &s.Models }},
-	{Name: "agentvoice.vocabulary", Default: "", Scope: ScopeWindow,
+	{Name: "agentvoice.vocabulary", Default: "", Scope: ScopeApplication,
 		Meaning: "Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They take precedence over `voice-words.md` in the workspace and in your home folder.",
 		field:   func(s *Settings) any { return &s.Vocabulary }},
 	{Name: "agentvoice.words.correct", Default: true, Scope: ScopeWindow,
@@ -422,7 +423,7 @@ var SettingsTable = []Setting{
 		Scope: ScopeWindow, Restart: true,
 		Meaning: "When your turn ends: `automatic` after a delay that depends on your words, `patient` with longer delays, `server` after a fixed silence, `phrase` when you say the send phrase, `pushToTalk` when you release the key.",
 		field:   func(s *Settings) any { return &s.TurnDetection.Mode }},
-	{Name: "agentvoice.turnDetection.sendPhrase", Default: "", Scope: ScopeWindow,
+	{Name: "agentvoice.turnDetection.sendPhrase", Default: "", Scope: ScopeApplication,
 		Meaning: "Words that end and send your turn in the mode `phrase`; empty for `send it`, `abschicken` or `送信`, depending on the language.",
 		field:   func(s *Settings) any { return &s.TurnDetection.SendPhrase }},
 	{Name: "agentvoice.turnDetection.threshold", Default: 0.5, Min: 0, Max: 1, Scope: ScopeWindow,

@@ -90,6 +90,21 @@ func TestScopesProtectTheUser(t *testing.T) {
 	}
 }
 
+// A workspace sets no words: each text that it can set is a choice that says nothing for the user.
+func TestWorkspaceSetsNoWords(t *testing.T) {
+	choices := map[string]string{
+		"agentvoice.locale":                 "a language tag",
+		"agentvoice.transcription.language": "a language tag",
+		"agentvoice.voice.name":             "a speaker of the installed voice",
+		"agentvoice.copilot.model":          "a model of the editor",
+	}
+	for _, s := range SettingsTable {
+		if s.Kind() == KindString && len(s.Enum) == 0 && s.Scope == ScopeWindow && choices[s.Name] == "" {
+			t.Errorf("%s can be set by a workspace; make its scope application if it changes what is heard or sent", s.Name)
+		}
+	}
+}
+
 func TestParseConfiguration(t *testing.T) {
 	s, fields := ParseConfiguration(configuration(t, `{
 		"agentvoice.copilot.timeoutMs": 9000, "agentvoice": {"voice": {"rate": 1.5}, "cues": {"enabled": false}},

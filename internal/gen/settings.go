@@ -56,8 +56,8 @@ daemon in ` + "`initialize`" + ` and ` + "`configuration/update`" + `, flat or n
 ` + "`agentvoice`" + ` is rejected with an error that names it and the allowed values.
 
 Scope says where the editor reads a setting from: ` + "`application`" + ` only from your user settings, ` + "`machine`" + ` from your user
-settings on this machine, ` + "`window`" + ` also from a workspace. Settings that decide who receives your audio, or what is stored,
-cannot be set by a workspace. Settings marked "next conversation" are read when a conversation starts; the others apply from
+settings on this machine, ` + "`window`" + ` also from a workspace. Settings that decide who receives your audio, what is stored,
+or what you are understood to say cannot be set by a workspace. Settings marked "next conversation" are read when a conversation starts; the others apply from
 the next turn on.
 
 ` + "`agentvoice-daemon settings check FILE`" + ` checks an editor's settings.json; ` + "`settings explain NAME`" + ` prints one row of this table.
