@@ -13,6 +13,10 @@ var (
 	version    = regexp.MustCompile(`-?[0-9][0-9.]*$`)
 )
 
+// optionLike matches a value that looks like an option. Text, such as an item of a list,
+// and numbers do not.
+var optionLike = regexp.MustCompile(`^-[^\s0-9]`)
+
 // systemFolder matches paths in the folders that programs are found in by their names.
 var systemFolder = regexp.MustCompile(`^((/usr)?/s?bin|/usr/local/s?bin|/opt/homebrew/bin)/[^/]+$`)
 
@@ -246,6 +250,9 @@ func (x *reader) next(c *call, o option, next *arg) bool {
 	}
 	if next.leading || !next.known {
 		x.opaque()
+	}
+	if optionLike.MatchString(next.text) { // the program may take it for an option
+		x.strange(c, *next)
 	}
 	x.value(c, o.kind, *next)
 	return true

@@ -283,6 +283,10 @@ func TestNotUnderstood(t *testing.T) {
 		{"unzip -l a.zip", "unzip", "s"},
 		{"unzip a.zip -d out", "unzip", "ds out"},
 		{`git commit -m $"x"`, "git commit", "o"},
+		{"git shortlog -n --output=x", "git shortlog", "o"},
+		{"git commit -m '- an item'", "git commit", ""},
+		{"git commit -m --amend", "git commit", "o"},
+		{"sort -k --output=x", "sort", "ds"},
 		{"dd if=a of=b", "dd", "ds b"},
 		{"dd if=a of=/dev/sda", "dd", "dps /dev/sda"},
 	})
