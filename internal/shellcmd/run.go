@@ -291,14 +291,17 @@ func (x *reader) effects(c *call) {
 	if c.is["say"] || c.options["!"] || c.writes || (c.is["final"] || c.is["deletes"]) && (!names || len(c.positional) == 0) {
 		x.speak = true
 	}
-	if c.is["stdin"] && len(c.positional) == 0 && len(c.rest) == 0 && !informs(c.options) {
+	if c.is["stdin"] && len(c.positional) == 0 && len(c.rest) == 0 && !informs(c) {
 		x.opaque() // it runs its input
 	}
 }
 
 // informs reports whether an option makes an interpreter print something and end.
-func informs(options set) bool {
-	return slices.ContainsFunc([]string{"--version", "-V", "-h", "--help", "--test", "--ini", "--info"}, func(o string) bool { return options[o] })
+func informs(c *call) bool {
+	if c.options["-v"] && (c.name == "node" || c.name == "ruby" || c.name == "perl" || c.name == "php") {
+		return true
+	}
+	return slices.ContainsFunc([]string{"--version", "-V", "-h", "--help", "--test", "--ini", "--info"}, func(o string) bool { return c.options[o] })
 }
 
 // operands analyzes the positional arguments.

@@ -287,6 +287,9 @@ func TestNotUnderstood(t *testing.T) {
 		{"git commit -m '- an item'", "git commit", ""},
 		{"git commit -m --amend", "git commit", "o"},
 		{"sort -k --output=x", "sort", "ds"},
+		{"node -v", "node", ""},
+		{"env -u PATH ls", "env|ls", "s"},
+		{"busybox ls", "busybox|ls", "s"},
 		{"dd if=a of=b", "dd", "ds b"},
 		{"dd if=a of=/dev/sda", "dd", "dps /dev/sda"},
 	})

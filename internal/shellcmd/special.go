@@ -173,7 +173,7 @@ func (x *reader) find(args []arg) {
 			}
 			if i+1 < len(args) {
 				if r := find(args[i+1].text); r == nil || !r.is["reads"] {
-					x.speak = true
+					x.speak, x.r.Destructive = true, true
 				}
 			}
 			x.run(args[i+1 : min(end, len(args))])
