@@ -134,10 +134,13 @@ func (r *reader) object(members map[string]any) {
 		v, key := members[name], memberKey(name)
 		switch {
 		case command && argumentLists[key]: // they are part of the command
+			if _, list := v.([]any); !isEmpty(v) && len(texts(v)) == 0 || list && len(texts(v)) != len(v.([]any)) {
+				r.needsClick()
+			}
 		case r.isCommand(key):
 			r.commands(v, args, strings.HasSuffix(key, "s"))
 		case codeMembers[key] && r.runs:
-			r.p.click, r.p.unclear, r.p.destructive, r.p.more = true, true, true, true
+			r.needsClick()
 		case pathMembers[key]:
 			r.names(v, baseName)
 		case siteMembers[key]:
@@ -146,7 +149,7 @@ func (r *reader) object(members map[string]any) {
 			switch {
 			case !command || isEmpty(v):
 			case !silentMembers[key] || key == "shell" && !knownShell(v):
-				r.p.click, r.p.unclear, r.p.destructive = true, true, true
+				r.needsClick()
 			default:
 				r.p.more = true
 				continue
@@ -166,6 +169,11 @@ var posixShell = regexp.MustCompile(`^((/usr)?/bin/)?(bash|sh|zsh|dash)$`)
 func knownShell(v any) bool {
 	name, ok := v.(string)
 	return !ok && v == true || ok && shells.MatchString(name)
+}
+
+// needsClick records that the call may do something that its command does not show.
+func (r *reader) needsClick() {
+	r.p.click, r.p.unclear, r.p.destructive, r.p.more = true, true, true, true
 }
 
 // isEmpty reports whether a member says nothing.
@@ -212,6 +220,7 @@ func (r *reader) commands(v any, args []string, several bool) {
 	case []any:
 		words := texts(v)
 		if len(words) != len(v) {
+			r.needsClick()
 			r.value(v)
 			return
 		}
@@ -229,7 +238,9 @@ func (r *reader) commands(v any, args []string, several bool) {
 		r.read(shellcmd.ReadWords(words, r.place))
 		r.p.commands = append(r.p.commands, strings.Join(words, " "))
 		r.p.more = r.p.more || len(r.p.named) > 0 || len(r.p.verbatim) == 0
+	case nil:
 	default:
+		r.needsClick()
 		r.value(v)
 	}
 }
@@ -240,6 +251,9 @@ func (r *reader) command(text string, args []string) {
 		text += " " + strings.Join(args, " ") // a shell may receive it in this form
 	}
 	c := shellcmd.Read(text, r.place)
+	if strings.TrimSpace(text) == "" {
+		r.needsClick()
+	}
 	r.p.commands = append(r.p.commands, text)
 	r.read(c)
 	r.p.more = r.p.more || c.Spoken == "" && (len(c.Programs) != 1 || c.Programs[0] != text)
