@@ -14,8 +14,8 @@ func anyCall(t *rapid.T) (r *row, words []string) {
 	own := func(r *row) bool {
 		return !r.is["find"] && !r.is["eval"] && !r.is["closed"] && !r.is["shell"]
 	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(programs)), func(name string) bool { return !own(programs[name]) })
-	r = programs[rapid.SampledFrom(names).Draw(t, "program")]
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(programs())), func(name string) bool { return !own(programs()[name]) })
+	r = programs()[rapid.SampledFrom(names).Draw(t, "program")]
 	words = strings.Fields(r.name)
 	options := slices.Sorted(maps.Keys(r.options))
 	for range rapid.IntRange(0, 3).Draw(t, "options") {
@@ -104,7 +104,7 @@ func TestNothingInsertedIsSilent(t *testing.T) {
 // TestWrittenFilesAreNamed: each option of the table whose value is a file that is
 // written has it named, and outside of the workspace it needs a click.
 func TestWrittenFilesAreNamed(t *testing.T) {
-	for _, r := range programs {
+	for _, r := range programs() {
 		for name, o := range r.options {
 			if r.name == "time" { // a word of the shell
 				continue
@@ -128,8 +128,8 @@ func TestWrittenFilesAreNamed(t *testing.T) {
 
 // TestTheTableIsComplete: each subcommand has a program that takes subcommands.
 func TestTheTableIsComplete(t *testing.T) {
-	for name, r := range programs {
-		if i := strings.LastIndex(name, " "); i > 0 && (programs[name[:i]] == nil || !programs[name[:i]].is["subs"]) {
+	for name, r := range programs() {
+		if i := strings.LastIndex(name, " "); i > 0 && (programs()[name[:i]] == nil || !programs()[name[:i]].is["subs"]) {
 			t.Errorf("%s: %s takes no subcommands", name, name[:i])
 		}
 		if r.is["subs"] && len(r.first) > 0 {

@@ -22,10 +22,10 @@ var systemFolder = regexp.MustCompile(`^((/usr)?/s?bin|/usr/local/s?bin|/opt/hom
 
 // find returns the row of a program that is called by its bare name.
 func find(name string) *row {
-	if r := programs[name]; r != nil && !strings.Contains(name, " ") {
+	if r := programs()[name]; r != nil && !strings.Contains(name, " ") {
 		return r
 	}
-	if r := programs[version.ReplaceAllString(name, "")]; r != nil && r.is["versions"] {
+	if r := programs()[version.ReplaceAllString(name, "")]; r != nil && r.is["versions"] {
 		return r
 	}
 	return nil
@@ -41,7 +41,7 @@ func (x *reader) lookup(text string) (r *row, said string) {
 		return find(text), text
 	}
 	base := path.Base(text)
-	if r := programs[x.local(text)]; r != nil {
+	if r := programs()[x.local(text)]; r != nil {
 		return r, base
 	}
 	if r = find(base); r != nil && systemFolder.MatchString(text) {
@@ -395,7 +395,7 @@ func (x *reader) subcommand(c *call) {
 		x.unknown(c.rest)
 		return
 	}
-	if r := programs[c.name+" "+sub.text]; r != nil {
+	if r := programs()[c.name+" "+sub.text]; r != nil {
 		x.apply(r, c.said+" "+sub.text, args)
 		return
 	}

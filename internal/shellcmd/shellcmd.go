@@ -420,7 +420,7 @@ func (x *reader) input(s *syntax.Stmt, r *syntax.Redirect) {
 	if !ok || len(call.Args) == 0 {
 		return
 	}
-	if p := programs[path.Base(x.arg(call.Args[0]).text)]; p == nil || !p.is["shell"] {
+	if p := programs()[path.Base(x.arg(call.Args[0]).text)]; p == nil || !p.is["shell"] {
 		return
 	}
 	body := r.Hdoc

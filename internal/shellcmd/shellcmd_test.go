@@ -461,7 +461,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, p := range r.Programs {
-			if name, _, _ := strings.Cut(p, " "); !r.Opaque && r.Spoken == "" && find(name) == nil && programs["./"+name] == nil {
+			if name, _, _ := strings.Cut(p, " "); !r.Opaque && r.Spoken == "" && find(name) == nil && programs()["./"+name] == nil {
 				t.Errorf("%q runs %q, which is not understood, and its reading is %+v", text, p, r)
 			}
 		}

@@ -4,13 +4,15 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 //go:embed programs.txt
 var programsText string
 
-// programs is the table of the programs that are understood, by name and subcommands.
-var programs = parseTable(programsText)
+// programs returns the table of the programs that are understood, by name and
+// subcommands. It is parsed when the first command is read.
+var programs = sync.OnceValue(func() map[string]*row { return parseTable(programsText) })
 
 // set is a set of words.
 type set map[string]bool
