@@ -67,6 +67,7 @@ var onWindows = runtime.GOOS == "windows"
 func proposalOf(call copilot.ToolCall) proposal {
 	r := reader{words: nameWords(call.Name), seen: map[string]bool{}}
 	r.p.action = actionOf(call.Name)
+	r.place.Folder = call.Folder
 	r.runs = slices.Equal(r.p.action.names, actions[0].names) && named(r.words, actions[0].names)
 	r.terminal = named(r.words, []string{"terminal", "shell", "console", "tty", "repl"})
 	if onWindows || named(r.words, []string{"powershell", "pwsh", "cmd"}) {
@@ -80,7 +81,7 @@ func proposalOf(call copilot.ToolCall) proposal {
 	case nil:
 	case map[string]any:
 		r.prepareAgent(call, v)
-		withoutResolved(call, v)
+		r.withoutResolved(call, v)
 		r.object(v)
 	case string:
 		if r.runs {

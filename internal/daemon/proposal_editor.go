@@ -14,10 +14,14 @@ import (
 // shows the members.
 var resolvedMembers = []string{"folder", "scripts"}
 
-// withoutResolved removes these members from the input of an editor tool.
-func withoutResolved(call copilot.ToolCall, members map[string]any) {
+// withoutResolved removes these members from the input of an editor tool. Its command runs in
+// their folder.
+func (r *reader) withoutResolved(call copilot.ToolCall, members map[string]any) {
 	if editorQuestions[call.Name] == nil || readingTools[call.Name] {
 		return
+	}
+	if folder, ok := members["folder"].(string); ok {
+		r.place.Folder = folder
 	}
 	for _, name := range resolvedMembers {
 		delete(members, name)
