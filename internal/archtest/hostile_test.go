@@ -13,6 +13,7 @@ import (
 // one of the workspace. Everything else reads with package workspace, whose files may be hostile.
 var readers = map[string]string{
 	"internal/workspace":      "it is the reader of the workspace",
+	"internal/protect":        "it follows the links of a path, and opens nothing",
 	"audio/engine":            "the folder of installed models, and the system's lists of processes and threads",
 	"audio/engine/sherpa":     "a part of an installed model",
 	"audio/hearing/moonshine": "a part of an installed model",

@@ -33,19 +33,18 @@ func agentFolder(t *testing.T) string {
 	return folder
 }
 
-// TestCallsOfAgents: what is asked about calls that a coding agent runs by itself, and
-// whether a yes in words can allow them. By voice can only be allowed what the question says.
-func TestCallsOfAgents(t *testing.T) {
-	folder := agentFolder(t)
-	d := newIdle(t, nil)
+// agentCall is a call of a coding agent, and what is wanted of the question about it.
+type agentCall struct {
+	kind, title, input string
+	files              []string
+	diffs              []copilot.Diff
+	click              bool
+	says               string // parts of the question, separated by |
+}
+
+func callsOfAgents(folder string) []agentCall {
 	diff := func(path string) []copilot.Diff { return []copilot.Diff{{Path: path, New: "evil"}} }
-	for _, c := range []struct {
-		kind, title, input string
-		files              []string
-		diffs              []copilot.Diff
-		click              bool
-		says               string // parts of the question, separated by |
-	}{
+	return []agentCall{
 		// The calls of the issue.
 		{kind: "execute", input: `{"command":["./.evil/bash","-lc","ls"]}`, says: "./.evil/bash -lc ls"},
 		{kind: "execute", input: `{"command":"ls","env":{"LD_PRELOAD":"x.so"},"stdin":"rm -rf ~","with_escalated_permissions":true}`, click: true},
@@ -95,7 +94,15 @@ func TestCallsOfAgents(t *testing.T) {
 		{kind: "delete", input: `{"path":"src/a.go"}`, says: "a.go"},
 		{kind: "move", input: `{"path":"src/a.go","destination":"~/.bashrc"}`, says: ".bashrc", click: true},
 		{kind: "fetch", input: `{"url":"https://example.org/a"}`, says: "example.org"},
-	} {
+	}
+}
+
+// TestCallsOfAgents: what is asked about calls that a coding agent runs by itself, and
+// whether a yes in words can allow them. By voice can only be allowed what the question says.
+func TestCallsOfAgents(t *testing.T) {
+	folder := agentFolder(t)
+	d := newIdle(t, nil)
+	for _, c := range callsOfAgents(folder) {
 		call := copilot.ToolCall{Agent: "acp:x", Name: toolOfKind(c.kind, c.title), Kind: c.kind, Title: c.title, Input: json.RawMessage(c.input), Files: c.files, Diffs: c.diffs, Folder: folder}
 		q, p := d.ask(call), proposalOf(call)
 		name := c.kind + " " + c.title + " " + c.input

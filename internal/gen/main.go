@@ -1,5 +1,5 @@
 // Gen writes the files that are generated from Go: the editor wire in TypeScript and
-// JSON Schema, the settings for the editor and for the docs, the statecharts in
+// JSON Schema, its table of protected files, the settings for the editor and for the docs, the statecharts in
 // docs/design/statecharts.md, and the table of meaning in docs/design/meaning.md.
 //
 //	go run ./internal/gen          # in the module root: write the files
@@ -31,6 +31,7 @@ var files = []file{
 	{"protocol/schema.gen.json", schemaJSON},
 	{"extension/src/protocol.gen.ts", typeScript},
 	{"extension/settings.gen.json", settingsJSON},
+	{"extension/src/tools/protected.gen.ts", protectedNames},
 	{"docs/settings.md", settingsMarkdown},
 	{"docs/voice-commands.md", commandsMarkdown},
 	{statecharts, statechartsMarkdown},

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// table is what names of files and folders say, as regular expressions of folded names and
-// as lists of such names. The extension's copy is written from it.
-var table = struct {
+// Table is what names of files and folders say, as regular expressions of folded names and
+// as lists of such names, in the syntax that Go and JavaScript share. The extension's copy
+// is written from it.
+var Table = struct {
 	SecretFiles   []string // files with secrets
 	SecretFolders []string // folders made for them
 	Harmless      string   // samples and templates have none
@@ -99,18 +100,21 @@ var table = struct {
 }
 
 var (
-	secretFiles   = compiled(table.SecretFiles)
-	actingFiles   = compiled(table.ActingFiles)
-	secretFolders = set(table.SecretFolders)
-	actingFolders = set(table.ActingFolders)
-	harmless      = regexp.MustCompile(table.Harmless)
-	secretWord    = regexp.MustCompile(table.SecretWord)
-	code          = regexp.MustCompile(table.Code)
-	short         = regexp.MustCompile(table.Short)
-	ordinary      = regexp.MustCompile(`\.(` + strings.Join(table.OrdinaryKinds, "|") + `)$`)
-	ordinaryNames = regexp.MustCompile(table.OrdinaryNames)
-	outer         = regexp.MustCompile(table.OuterFolders)
+	secretFiles   = compiled(Table.SecretFiles)
+	actingFiles   = compiled(Table.ActingFiles)
+	secretFolders = set(Table.SecretFolders)
+	actingFolders = set(Table.ActingFolders)
+	harmless      = regexp.MustCompile(Table.Harmless)
+	secretWord    = regexp.MustCompile(Table.SecretWord)
+	code          = regexp.MustCompile(Table.Code)
+	short         = regexp.MustCompile(Table.Short)
+	ordinary      = regexp.MustCompile(OrdinaryKinds())
+	ordinaryNames = regexp.MustCompile(Table.OrdinaryNames)
+	outer         = regexp.MustCompile(Table.OuterFolders)
 )
+
+// OrdinaryKinds returns the expression of the names of ordinary kinds.
+func OrdinaryKinds() string { return `\.(` + strings.Join(Table.OrdinaryKinds, "|") + `)$` }
 
 func compiled(list []string) (all []*regexp.Regexp) {
 	for _, text := range list {
