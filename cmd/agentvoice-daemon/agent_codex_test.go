@@ -189,7 +189,7 @@ func TestCodexBySpeech(t *testing.T) {
 		}
 		return text.String()
 	}
-	text := run("talk", "--agent", "acp:codex-acp", "--audio-in", "wav:"+wav, "--audio-out", "null", "--journal", journal, "--journal-content", "full")
+	text := run("talk", "--agent", "acp:codex-acp", "--trust", "--audio-in", "wav:"+wav, "--audio-out", "null", "--journal", journal, "--journal-content", "full")
 	t.Log(text)
 	if !exists(filepath.Join(workspace, "allowed.txt")) {
 		t.Error("the tool that was allowed did not run")

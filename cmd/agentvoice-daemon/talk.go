@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
@@ -32,6 +33,7 @@ type talkFlags struct {
 	reference      string
 	verbose        bool
 	verify         bool
+	trusted        bool // the user trusts the current folder
 }
 
 func newTalk() *cobra.Command {
@@ -57,6 +59,7 @@ recording and the last answer have finished.`,
 	fs.StringVar(&f.record, "record", "", "record to this WAV file: user left, assistant right")
 	fs.StringVar(&f.journalContent, "journal-content", "redacted", "journal content: redacted, or full (with transcripts)")
 	fs.StringVar(&f.reference, "reference", "", "transcript of the recording, to compute the word error rate")
+	fs.BoolVar(&f.trusted, "trust", false, "trust the current folder: let a coding agent work in it, now and later")
 	fs.BoolVar(&f.verbose, "verbose", false, "print the cause and turn of each state")
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd
@@ -140,6 +143,9 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := f.askTrust(); err != nil {
+		return err
+	}
 	log, err := f.logger()
 	if err != nil {
 		return err
@@ -164,10 +170,11 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	}
 	ended := make(chan struct{})
 	end := sync.OnceFunc(func() { close(ended) }) // it ends again after a recovery
+	keys := term.IsTerminal(int(os.Stdin.Fd()))
 	d := daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
 		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log, WordLists: wordLists(), CommandFiles: commandFiles(), Folders: workingFolder(),
-		Record: recorder, Watch: watchers(recorder, "talk", log), Terminal: true,
+		Record: recorder, Watch: watchers(recorder, "talk", log), Terminal: true, Keys: v.live && keys,
 		World: live.New(live.Config{
 			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },
@@ -175,6 +182,9 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 			Credentials: credentials(f.keyFile), TURNPassword: os.Getenv(envTURN), Engines: engines(log, reports), Comparer: comparer, Reports: reports, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetectors(reports.DetectorReplaced), Log: log,
 		}),
 	})
+	if keys {
+		go readKeys(os.Stdin, func(allowed bool) { v.answer(d, allowed) })
+	}
 	return talk(ctx, d, v, ended, f.speed)
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -40,8 +42,9 @@ type talkView struct {
 	reference  *string // reference transcript, or nil
 	turns      int
 	cut        int
-	unanswered int    // turns that failed
-	reason     string // of the last warning
+	unanswered int                 // turns that failed
+	reason     string              // of the last warning
+	asked      protocol.ToolParams // the call that awaits an answer; empty if none does
 	over       bool
 	failed     string
 }
@@ -152,16 +155,64 @@ func (v *talkView) path(now string) {
 
 // tool shows a call that awaits approval as a whole, and the outcome of every call.
 func (v *talkView) tool(p protocol.ToolParams) {
+	if p.CallID == v.asked.CallID {
+		v.asked = protocol.ToolParams{}
+	}
 	switch p.Status {
 	case protocol.ToolRequested, protocol.ToolRunning:
 	case protocol.ToolWaiting:
+		v.asked = p
 		v.line(time.Time{}, "  asks: "+p.Question)
-		for _, row := range members(p.Input) {
+		for _, row := range slices.Concat(members(p.Input), besides(p)) {
 			v.line(time.Time{}, "    "+row)
 		}
+		return
 	default:
 		v.line(time.Time{}, fmt.Sprintf("  tool %s: %s", p.Name, p.Status))
 	}
+}
+
+// answer allows or refuses the call that is shown, as a click does in an editor.
+func (v *talkView) answer(d *daemon.Daemon, allowed bool) {
+	v.mu.Lock()
+	asked := v.asked
+	v.mu.Unlock()
+	if asked.CallID == "" {
+		return
+	}
+	if err := d.Approve(asked.CallID, asked.Hash, allowed, func(csm.Reply, protocol.Snapshot) {}); err != nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.line(time.Time{}, "! "+err.Error())
+	}
+}
+
+// besides returns what belongs to the call of a coding agent besides its input, as rows.
+func besides(p protocol.ToolParams) (rows []string) {
+	add := func(name, text string) {
+		for i, row := range strings.Split(text, "\n") {
+			if i == 0 {
+				row = name + ": " + row
+			}
+			rows = append(rows, row)
+		}
+	}
+	if p.Title != "" {
+		add("what the agent says", p.Title)
+	}
+	for _, diff := range p.Diffs {
+		if diff.Old != nil {
+			add(diff.Path+", old text", *diff.Old)
+		}
+		add(diff.Path+", new text", diff.New)
+	}
+	if len(p.Files) > 0 {
+		add("files", strings.Join(p.Files, ", "))
+	}
+	if p.Folder != "" {
+		add("folder", p.Folder)
+	}
+	return rows
 }
 
 // members returns the members of a call's input, one or more rows each.

@@ -124,6 +124,16 @@ func Record() (string, error) {
 	return filepath.Join(data, "agentvoice", "record", name), nil
 }
 
+// Trusted is the file with the folders in which the user lets coding agents work from a terminal:
+// agentvoice/trusted.json in the user's data folder. It may not exist.
+func Trusted() (string, error) {
+	data, err := dataDir()
+	if err != nil {
+		return "", fmt.Errorf("the folder to remember trusted folders in is not known: %w", err)
+	}
+	return filepath.Join(data, "agentvoice", "trusted.json"), nil
+}
+
 // Runtime is the folder for the locks and the sockets of the user's running daemons:
 // agentvoice in the runtime folder (XDG Base Directory Specification), or in the user's
 // cache folder. It may not exist.

@@ -69,6 +69,8 @@ type Config struct {
 	Editor func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error)
 	// Terminal says that the user has a terminal, without a panel or buttons.
 	Terminal bool
+	// Keys says that a typed line in the terminal allows what needs a click elsewhere.
+	Keys bool
 	// Folders are the workspace folders until a client names them.
 	Folders []string
 	// Choose, if set, picks the adapter when a conversation begins, from its settings

@@ -115,6 +115,7 @@ type questionWords struct {
 	named       string // how to answer if it may be irreversible
 	click       string // a spoken yes is not enough
 	never       string // and there is nothing to click on
+	key         string // but a key to press
 	and, comma  string
 	more        string // end of a list that was cut
 	asks        string // a question from the assistant
@@ -132,7 +133,8 @@ var questions = map[protocol.Locale]questionWords{
 		answer: "Yes or no: ",
 		named:  " It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no.",
 		click:  " To allow it, click Allow once in the panel; if not, say no.",
-		never:  " It cannot be allowed in a terminal; please say no.",
+		never:  " It cannot be allowed without a keyboard; please say no.",
+		key:    " To allow it, press Y and Enter; if not, say no.",
 		and:    " and ", comma: ", ", more: "%d more", asks: "The assistant asks: %s", choices: " The choices are %s.",
 	},
 	protocol.German: {
@@ -145,7 +147,8 @@ var questions = map[protocol.Locale]questionWords{
 		answer: "Ja oder nein: ",
 		named:  " Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein.",
 		click:  " Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein.",
-		never:  " In einem Terminal lässt sich das nicht erlauben; bitte sagen Sie nein.",
+		never:  " Ohne Tastatur lässt sich das nicht erlauben; bitte sagen Sie nein.",
+		key:    " Wenn ich darf, drücken Sie Y und die Eingabetaste, sonst sagen Sie nein.",
 		and:    " und ", comma: ", ", more: "%d weitere", asks: "Der Assistent fragt: %s", choices: " Zur Wahl stehen %s.",
 	},
 	protocol.Japanese: {
@@ -158,7 +161,8 @@ var questions = map[protocol.Locale]questionWords{
 		answer: "「はい」か「いいえ」でお答えください。",
 		named:  "元に戻せないかもしれません。許可する場合は「はい、%s」、しない場合は「いいえ」と言ってください。",
 		click:  "許可する場合はパネルの「今回のみ許可」をクリックし、しない場合は「いいえ」と言ってください。",
-		never:  "ターミナルでは許可できません。「いいえ」と言ってください。",
+		never:  "キーボードがないと許可できません。「いいえ」と言ってください。",
+		key:    "許可する場合は Y キーと Enter キーを押し、しない場合は「いいえ」と言ってください。",
 		and:    "、", comma: "、", more: "ほか %d 件", asks: "アシスタントからの質問です。%s", choices: "選択肢は %s です。",
 	},
 }
@@ -206,6 +210,9 @@ func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 	words, p := questions[d.locale()], proposalOf(call.ToolCall)
 	if d.cfg.Terminal {
 		words.panel, words.click = words.terminal, words.never
+		if d.cfg.Keys {
+			words.click = words.key
+		}
 	}
 	if call.Question != "" {
 		return d.passedOn(call.ToolCall)

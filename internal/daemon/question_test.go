@@ -124,14 +124,28 @@ func TestQuestionsInATerminal(t *testing.T) {
 	for _, c := range []struct{ locale, command, want string }{
 		{"en", "go test ./...", "Yes or no: May I use the tool bash? It would run go test. The terminal shows the whole call."},
 		{"de", "go test ./...", "Ja oder nein: Darf ich das Werkzeug bash benutzen? Es würde go test ausführen. Das Terminal zeigt den ganzen Aufruf."},
-		{"en", "$X", "May I use the tool bash? I can’t tell everything it would do. The terminal shows the whole call. It cannot be allowed in a terminal; please say no."},
-		{"de", "$X", "Darf ich das Werkzeug bash benutzen? Ich kann nicht erkennen, was es alles täte. Das Terminal zeigt den ganzen Aufruf. In einem Terminal lässt sich das nicht erlauben; bitte sagen Sie nein."},
-		{"ja", "$X", "ツール bash を使ってもよろしいですか。何をするのかすべては判断できません。呼び出しの全体はターミナルに表示されています。ターミナルでは許可できません。「いいえ」と言ってください。"},
+		{"en", "$X", "May I use the tool bash? I can’t tell everything it would do. The terminal shows the whole call. It cannot be allowed without a keyboard; please say no."},
+		{"de", "$X", "Darf ich das Werkzeug bash benutzen? Ich kann nicht erkennen, was es alles täte. Das Terminal zeigt den ganzen Aufruf. Ohne Tastatur lässt sich das nicht erlauben; bitte sagen Sie nein."},
+		{"ja", "$X", "ツール bash を使ってもよろしいですか。何をするのかすべては判断できません。呼び出しの全体はターミナルに表示されています。キーボードがないと許可できません。「いいえ」と言ってください。"},
 	} {
 		d := newIdle(t, func(s *protocol.Settings) { s.Locale = c.locale })
 		d.cfg.Terminal = true
 		if got := d.ask(copilot.ToolCall{Name: "bash", Input: []byte(`{"command":"` + c.command + `"}`), Destructive: &no}); got != c.want {
 			t.Errorf("%s %s:\n%s, want\n%s", c.locale, c.command, got, c.want)
+		}
+	}
+}
+
+// With a keyboard, a key allows what needs a click elsewhere.
+func TestQuestionsBesideAKeyboard(t *testing.T) {
+	for locale, want := range map[string]string{
+		"en": "To allow it, press Y and Enter; if not, say no.", "de": "Wenn ich darf, drücken Sie Y und die Eingabetaste, sonst sagen Sie nein.",
+		"ja": "許可する場合は Y キーと Enter キーを押し、しない場合は「いいえ」と言ってください。",
+	} {
+		d := newIdle(t, func(s *protocol.Settings) { s.Locale = locale })
+		d.cfg.Terminal, d.cfg.Keys = true, true
+		if got := d.ask(copilot.ToolCall{Name: "bash", Input: []byte(`{"command":"$X"}`)}); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: the question is %q", locale, got)
 		}
 	}
 }
