@@ -377,7 +377,7 @@ func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
 	if !ok {
 		return nil, errors.New("use offline, openai or acp:CMD")
 	}
-	return acp.New(acp.Options{Command: command, Dir: dir})
+	return acp.New(acp.Options{Command: command, Dir: dir, Withheld: []string{envOpenAI, envTURN, envAzure, envLocal, envOther}})
 }
 
 // nameOf returns the assistant for the settings of a client, "" for the one that it brings or

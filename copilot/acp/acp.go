@@ -44,6 +44,9 @@ type Options struct {
 	Command string
 	// Dir is the agent's working directory. It defaults to the current directory.
 	Dir string
+	// Withheld names environment variables that the agent does not get, such as those with the
+	// keys of a voice service. A known agent gets those that it signs in with.
+	Withheld []string
 	// Instruction is sent with the first prompt of a session. The default asks for
 	// answers that can be spoken.
 	Instruction string
@@ -102,10 +105,16 @@ func New(o Options) (*Adapter, error) {
 			if err != nil {
 				return nil, err
 			}
-			return startProcess(command, o.Dir)
+			return startProcess(command, o.Dir, o.withheld())
 		}
 	}
 	return &Adapter{opts: o, name: "acp:" + o.Command, sending: make(chan struct{}, 1)}, nil
+}
+
+// withheld returns the environment variables that the agent does not get.
+func (o Options) withheld() []string {
+	known, _ := KnownAgent(o.Command)
+	return slices.DeleteFunc(slices.Clone(o.Withheld), func(name string) bool { return slices.Contains(known.Keys, name) })
 }
 
 // Name returns "acp:" followed by the command.

@@ -15,8 +15,8 @@ const maxLine = 32 << 20
 // lines is a stream of JSON-RPC messages, one per line. It skips lines that are not
 // messages, because programs that an agent starts also write to its output.
 type lines struct {
-	r  *bufio.Reader
-	c  io.Closer
+	r *bufio.Reader
+	c io.Closer
 	// read is the latest message as it came, until the next one is read. jsonrpc2 decodes the
 	// params and encodes them again, which loses what a member that is named twice said first,
 	// and digits of large numbers.

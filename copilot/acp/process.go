@@ -3,7 +3,10 @@ package acp
 import (
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,10 +24,15 @@ type process struct {
 const endGrace = time.Second
 
 // startProcess starts a command in a directory, as the leader of its own process group.
-// It discards standard error, which may contain private text.
-func startProcess(command []string, dir string) (*process, error) {
+// Its environment lacks the withheld variables. It discards standard error, which may contain
+// private text.
+func startProcess(command []string, dir string, withheld []string) (*process, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.ContainsFunc(withheld, func(w string) bool { return strings.EqualFold(w, name) })
+	})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
