@@ -106,6 +106,7 @@ func fileMaker() *model {
 func begin(t *testing.T, agent string) *sidecar {
 	t.Helper()
 	s := startSidecar(t, filepath.Join(t.TempDir(), "record"), "", "--set", "agentvoice.agent=acp:"+agent)
+	s.openHere()
 	s.call(protocol.MethodStart, "{}", nil)
 	s.state(protocol.StateListening)
 	return s

@@ -160,6 +160,16 @@ func (s *sidecar) notice(code protocol.ErrorCode) string {
 	}).Params)
 }
 
+// openHere says that the current folder is open and trusted.
+func (s *sidecar) openHere() {
+	s.t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.call(protocol.MethodWorkspace, fmt.Sprintf(`{"folders":[{"path":%q,"trusted":true}]}`, dir), nil)
+}
+
 // forget drops the messages received so far.
 func (s *sidecar) forget() {
 	s.mu.Lock()

@@ -134,7 +134,9 @@ export function firstUse(): void {
 async function wasAsked(w: World, request: Parameters<typeof question>[0]): Promise<void> {
   const words = (await w.panel.lines('user')).at(-1) ?? '';
   assert.match(words, /\w+ \w+/);
-  assert.ok(question(request).endsWith(words), `asked: ${question(request)}; shown: ${words}`);
+  const asked = question(request).replace(/\n\n\[The words above were dictated\. [^\]]*\]$/, '');
+  assert.notEqual(asked, question(request), 'the model is told that the words were dictated');
+  assert.ok(asked.endsWith(words), `asked: ${asked}; shown: ${words}`);
 }
 
 export function copilot(): void {
