@@ -34,13 +34,13 @@ func Find(folder, path string) Place {
 		path = filepath.Join(folder, path)
 	}
 	path = filepath.Clean(path)
-	real, known := follow(path, 0)
+	target, known := follow(path, 0)
 	root, there := follow(filepath.Clean(folder), 0)
-	p := Place{Path: real, Linked: !same(real, path) && !same(real, filepath.Join(root, strings.TrimPrefix(path, filepath.Clean(folder))))}
+	p := Place{Path: target, Linked: !same(target, path) && !same(target, filepath.Join(root, strings.TrimPrefix(path, filepath.Clean(folder))))}
 	if !known || !there {
 		return p
 	}
-	within, err := filepath.Rel(root, real)
+	within, err := filepath.Rel(root, target)
 	if err != nil || within == ".." || strings.HasPrefix(within, ".."+string(filepath.Separator)) {
 		return p
 	}
@@ -49,9 +49,9 @@ func Find(folder, path string) Place {
 }
 
 // follow resolves the links of a path whose end need not exist. It does not open anything.
-func follow(path string, depth int) (real string, ok bool) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real, true
+func follow(path string, depth int) (target string, ok bool) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target, true
 	}
 	if depth > 40 {
 		return path, false
@@ -69,8 +69,8 @@ func follow(path string, depth int) (real string, ok bool) {
 	if parent == path {
 		return path, false
 	}
-	real, ok = follow(parent, depth+1)
-	return filepath.Join(real, filepath.Base(path)), ok
+	target, ok = follow(parent, depth+1)
+	return filepath.Join(target, filepath.Base(path)), ok
 }
 
 // same compares two paths as the most common file system of the system does.
