@@ -132,5 +132,12 @@ export class Copilot {
 
 /** The user's last words in a request. */
 export function question(request: EntryOf<'request'>): string {
-  return request.messages.at(-1)?.text ?? '';
+  return (request.messages.at(-1)?.text ?? '').replace(DICTATED, '');
 }
+
+/** Whether the model was told that the words were dictated. */
+export function dictated(request: EntryOf<'request'>): boolean {
+  return DICTATED.test(request.messages.at(-1)?.text ?? '');
+}
+
+const DICTATED = /\n\n\[The words above were dictated\. [^\]]*\]$/;

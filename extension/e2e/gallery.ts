@@ -51,7 +51,6 @@ vad.end
 stt.final "do the tests pass"
 ${GATE}
 say "which file is it in"
-say "and in which line"
 ${GATE}
 device.lost
 ${GATE}
@@ -388,6 +387,9 @@ export function gallery(): void {
     w.copilot.answers({ when: 'quota', parts: [{ fail: 'quota' }] }, { parts: [{ gate: 'later' }, { text: 'In parser.go.' }] });
     await stage.next();
     await panel.label('Waiting for Copilot');
+    await panel.get('composer').fill('and in which line'); // what is typed waits, what is said would be added to the question
+    await panel.get('composer').press('Enter');
+    await panel.get('queue').waitFor();
     await stage.next();
     await panel.label('Paused');
     await picture('12-device-lost');

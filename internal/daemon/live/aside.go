@@ -1,8 +1,10 @@
 package live
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
@@ -14,24 +16,25 @@ const asides = 1 << 31
 
 // aside speaks short texts that belong to no turn, for example that a dialog waits for
 // the user. The core does not know them: they are neither captions nor an answer. The
-// microphone is muted while one plays, so that it is not mistaken for a question.
+// microphone is muted while one plays, so that it is not mistaken for a question. One that is said
+// while another is on its way or plays is heard after it.
 type aside struct {
 	w     *World
 	inner func(*audio.Frame)
 	wake  func() // wakes the speaker
 
-	mu        sync.Mutex
-	gen       uint32 // newest speech generation; an interruption also ends the aside
-	last      uint32
-	paused    bool // the voice is paused
-	collected []int16
+	mu          sync.Mutex
+	gen         uint32             // newest speech generation; an interruption also ends the asides
+	first, last uint32             // of those that are still to be heard
+	paused      bool               // the voice is paused
+	collected   map[uint32][]int16 // audio of those that are on their way
 
-	ready atomic.Pointer[[]int16] // the complete audio to play
+	ready atomic.Pointer[[]int16] // the audio to play, complete
 	heard int                     // samples played; used by the sink's goroutine only
 }
 
 func newAside(w *World, inner func(*audio.Frame)) *aside {
-	return &aside{w: w, inner: inner, wake: func() {}, last: asides}
+	return &aside{w: w, inner: inner, wake: func() {}, first: asides, last: asides, collected: map[uint32][]int16{}}
 }
 
 // say has a text synthesised. It plays once all of its audio has arrived.
@@ -42,7 +45,6 @@ func (a *aside) say(text string) {
 	}
 	a.mu.Lock()
 	a.last++
-	a.collected = nil
 	seg := audio.SegmentID{Gen: a.gen, Seq: a.last}
 	a.mu.Unlock()
 	c.voice.Speak(realtime.Segment{ID: seg, Text: text, Next: true})
@@ -73,7 +75,8 @@ func (a *aside) stop(gen uint32) {
 	defer a.mu.Unlock()
 	a.gen, a.paused = max(a.gen, gen), false
 	a.last++
-	a.collected = nil
+	a.first = a.last
+	clear(a.collected)
 	a.ready.Store(nil)
 }
 
@@ -83,21 +86,35 @@ func (a *aside) of(seg audio.SegmentID) bool { return seg.Seq >= asides }
 func (a *aside) audio(seg audio.SegmentID, pcm []int16) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if seg.Seq == a.last {
-		a.collected = append(a.collected, pcm...)
+	if seg.Seq >= a.first && seg.Seq <= a.last {
+		a.collected[seg.Seq] = append(a.collected[seg.Seq], pcm...)
 	}
 }
 
 func (a *aside) ended(seg audio.SegmentID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if seg.Seq == a.last && len(a.collected) > 0 {
-		pcm := a.collected
-		a.collected = nil
-		a.wake()
-		a.ready.Store(&pcm)
+	pcm := a.collected[seg.Seq]
+	delete(a.collected, seg.Seq)
+	if len(pcm) == 0 {
+		return
+	}
+	a.wake()
+	// The callback may finish the one that plays at any moment.
+	for {
+		playing := a.ready.Load()
+		next := pcm
+		if playing != nil {
+			next = slices.Concat(*playing, make([]int16, betweenAsides), pcm)
+		}
+		if a.ready.CompareAndSwap(playing, &next) {
+			return
+		}
 	}
 }
+
+// betweenAsides is the silence between two texts, in samples.
+var betweenAsides = int(audio.Samples(300 * time.Millisecond))
 
 // sounding reports whether an aside is playing.
 func (a *aside) sounding() bool { return a.ready.Load() != nil }
@@ -116,7 +133,8 @@ func (a *aside) render(f *audio.Frame) {
 	}
 	n := copy(f[:], (*pcm)[min(a.heard, len(*pcm)):])
 	if a.heard += n; a.heard >= len(*pcm) {
-		a.ready.CompareAndSwap(pcm, nil)
-		a.heard = 0
+		if a.ready.CompareAndSwap(pcm, nil) { // otherwise it goes on with the next one
+			a.heard = 0
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -66,6 +67,56 @@ func TestAsideIsHeardBesideTheConversation(t *testing.T) {
 	a.ended(audio.SegmentID{Seq: a.last})
 	if n := testing.AllocsPerRun(5, func() { a.render(&f) }); n != 0 {
 		t.Errorf("a frame makes %v allocations", n)
+	}
+}
+
+// A text that is said while another is on its way, or plays, is heard after it.
+func TestAsidesAreHeardOneAfterAnother(t *testing.T) {
+	a := newAside(nil, func(*audio.Frame) {})
+	frames := func(value int16, n int) []int16 {
+		pcm := make([]int16, n*audio.FrameSamples)
+		for i := range pcm {
+			pcm[i] = value
+		}
+		return pcm
+	}
+	heard := func() (runs []int16) {
+		for a.sounding() {
+			var f audio.Frame
+			a.render(&f)
+			if v := f[0]; v != 0 && (len(runs) == 0 || runs[len(runs)-1] != v) {
+				runs = append(runs, v)
+			}
+		}
+		return runs
+	}
+	say := func() audio.SegmentID { a.last++; return audio.SegmentID{Seq: a.last} } // as say does, without a connection
+	first := say()
+	a.audio(first, frames(1, 2))
+	second := say()
+	a.audio(first, frames(1, 2))
+	a.ended(first)
+	var f audio.Frame
+	a.render(&f)
+	a.audio(second, frames(2, 2))
+	a.ended(second)
+	third := say()
+	a.audio(third, frames(3, 1))
+	if got := heard(); !slices.Equal(got, []int16{1, 2}) {
+		t.Errorf("heard %v, want the first and the second", got)
+	}
+	a.ended(third)
+	if got := heard(); !slices.Equal(got, []int16{3}) {
+		t.Errorf("heard %v, want the third", got)
+	}
+	fourth, fifth := say(), say()
+	a.audio(fourth, frames(4, 1))
+	a.stop(2)
+	a.ended(fourth)
+	a.audio(fifth, frames(5, 1))
+	a.ended(fifth)
+	if got := heard(); got != nil {
+		t.Errorf("heard %v after speech began", got)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestSilentSpeakerRests(t *testing.T) {
 		})
 		rests("after speech")
 		sounds("an aside", func() {
-			w.aside.collected = speech
+			w.aside.audio(audio.SegmentID{Seq: w.aside.last}, speech)
 			w.aside.ended(audio.SegmentID{Seq: w.aside.last})
 		})
 		rests("after an aside")
