@@ -31,7 +31,7 @@ var runsBy = []struct{ path, runs string }{
 
 	{"csm/connection", runsRegion}, {"csm/turn", runsRegion}, {"csm/speech", runsRegion}, {"csm/history", runsRegion},
 	{"csm", runsCore},
-	{"copilot", runsRegion}, {"session", runsRegion}, {"protocol", runsRegion}, {"audio", runsRegion}, {"internal/redact", runsRegion},
+	{"copilot", runsRegion}, {"session", runsRegion}, {"protocol", runsRegion}, {"audio", runsRegion}, {"internal/redact", runsRegion}, {"internal/shellcmd", runsRegion},
 	{"internal/prove", runsTool}, {"bench", runsTool}, {"internal/tools", runsTool},
 	{"internal/daemon/live", runsLive}, {"cmd/agentvoice-daemon", runsLive},
 	{"internal/daemon", runsHeadless},
