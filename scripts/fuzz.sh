@@ -8,7 +8,7 @@ set -euo pipefail
 count=${COUNT:-2}
 fuzztime=${FUZZTIME:-30s}
 
-mapfile -t targets < <(grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed -E 's|/[^/]*:func | |' | sort)
+mapfile -t targets < <(git grep -o '^func Fuzz[A-Za-z0-9_]*' -- '*_test.go' | sed -E 's|/[^/]*:func | |; s|^|./|' | sort)
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${targets[@]}"
   exit
