@@ -439,13 +439,9 @@ func (r *run) hear(epoch uint32, in turn.Input, u turn.Utterance) bool {
 	return epoch == r.openEpoch() && r.voice(in, u) != turn.Stale
 }
 
-// voice applies an input to an utterance. If awaited words are given up for later ones,
-// they are lost and the user is notified.
+// voice applies an input to an utterance.
 func (r *run) voice(in turn.Input, u turn.Utterance) (out turn.Outcome) {
-	if r.st.Turn, out = turn.Next(r.st.Turn, in, u); out == turn.Crowded {
-		r.lost = true
-		r.emit(Notify{Turn: r.st.Current.ID, Code: CodeUtteranceLost})
-	}
+	r.st.Turn, out = turn.Next(r.st.Turn, in, u)
 	if in == turn.End || in == turn.Commit || in == turn.Answered {
 		r.refresh |= 1 << TimerFinal
 	}

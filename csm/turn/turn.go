@@ -59,10 +59,6 @@ func Pause(m Mode, e Eagerness, silence time.Duration) (d time.Duration, ok bool
 	}
 }
 
-// MaxPending is how many closed utterances may await their words. Beyond it, the oldest
-// is given up: recognition that far behind will not catch up.
-const MaxPending = 4
-
 // Stamp says what was open at the onset of an utterance. It determines what the words can
 // mean, whenever they arrive.
 type Stamp uint8
@@ -171,14 +167,12 @@ func (in Input) String() string { return inputNames[in] }
 // Outcome is the meaning of an input.
 type Outcome uint8
 
-// The outcomes. Stale does not change the state. Crowded is Closed with the oldest
-// awaited words given up.
+// The outcomes. Stale does not change the state.
 const (
 	Stale Outcome = iota
 	Opened
 	Changed
 	Closed
-	Crowded
 	Resolved
 )
 
@@ -247,7 +241,6 @@ func Table() []Row {
 	awaited := when("awaited utterance", change.awaited)
 	other := awaited.Not()
 	known := when("known utterance", func(c change) bool { return c.u.ID == c.Open.ID || c.awaited() })
-	full := when("maximum awaited", func(c change) bool { return len(c.Pending) == MaxPending })
 	last := when("last awaited utterance", func(c change) bool { return len(c.without().Pending) == 0 })
 	silent := when("the voice is pausing", func(c change) bool { return c.Silent })
 	return []Row{
@@ -255,10 +248,8 @@ func Table() []Row {
 
 		row(userSpeaking, Silence, ofOpen.And(silent.Not()), userSpeaking, Changed, change.turned),
 		row(userSpeaking, Voice, ofOpen.And(silent), userSpeaking, Changed, change.turned),
-		row(userSpeaking, End, ofOpen.And(full.Not()), endPending, Closed, change.closed),
-		row(userSpeaking, End, ofOpen.And(full), endPending, Crowded, change.closed),
-		row(userSpeaking, Commit, known.And(full.Not()), endPending, Closed, change.committed),
-		row(userSpeaking, Commit, known.And(full), endPending, Crowded, change.committed),
+		row(userSpeaking, End, ofOpen, endPending, Closed, change.closed),
+		row(userSpeaking, Commit, known, endPending, Closed, change.committed),
 		row(userSpeaking, Drop, Guard{}, userSpeaking, Changed, change.dropped),
 		row(userSpeaking, Decide, Guard{}, userSpeaking, Changed, change.decided),
 		row(userSpeaking, Answered, ofOpen.And(last), idle, Resolved, change.without),
@@ -287,14 +278,11 @@ func (c change) turned() UserSpeaking {
 	return c.UserSpeaking
 }
 
-// closed closes the open utterance, whose words are then awaited, and gives up the oldest
-// if there are too many.
+// closed closes the open utterance, whose words are then awaited. However many are awaited, none
+// is given up here: a recogniser that is behind says that it works, and one that does not is
+// given up by time.
 func (c change) closed() UserSpeaking {
-	p := c.Pending
-	if len(p) == MaxPending {
-		p = p[1:]
-	}
-	return UserSpeaking{Pending: append(slices.Clip(p), c.Open)}
+	return UserSpeaking{Pending: append(slices.Clip(c.Pending), c.Open)}
 }
 
 // committed marks all awaited utterances and the open one to be sent.

@@ -31,15 +31,15 @@ func sent(ids ...uint64) []Utterance {
 // states are the test states. Utterances are numbered in the order of their onsets.
 func states() map[string]State {
 	return map[string]State{
-		"idle":              Idle{},
-		"speaking":          UserSpeaking{Open: u(1)},
-		"silent":            UserSpeaking{Open: u(1), Silent: true},
-		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(1, 2)},
-		"silent, awaited":   UserSpeaking{Open: u(3), Pending: us(1, 2), Silent: true},
-		"speaking, full":    UserSpeaking{Open: u(5), Pending: us(1, 2, 3, 4)},
-		"awaited":           EndPending{us(1, 2)},
-		"the last awaited":  EndPending{us(2)},
-		"full":              EndPending{us(1, 2, 3, 4)},
+		"idle":                   Idle{},
+		"speaking":               UserSpeaking{Open: u(1)},
+		"silent":                 UserSpeaking{Open: u(1), Silent: true},
+		"speaking, awaited":      UserSpeaking{Open: u(3), Pending: us(1, 2)},
+		"silent, awaited":        UserSpeaking{Open: u(3), Pending: us(1, 2), Silent: true},
+		"speaking, many awaited": UserSpeaking{Open: u(5), Pending: us(1, 2, 3, 4)},
+		"awaited":                EndPending{us(1, 2)},
+		"the last awaited":       EndPending{us(2)},
+		"many awaited":           EndPending{us(1, 2, 3, 4)},
 	}
 }
 
@@ -59,11 +59,8 @@ func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State
 	for at, s := range states() {
 		to, named := want[at]
 		wantOut := out
-		switch {
-		case !named:
+		if !named {
 			to, wantOut = s, Stale
-		case out == Closed && at == "speaking, full": // the oldest is dropped
-			wantOut = Crowded
 		}
 		if got, out := Next(s, in, about); !equal(got, to) || out != wantOut {
 			t.Errorf("%v of %d, %s: got %#v, outcome %d; want %#v, %d", in, id, at, got, out, to, wantOut)
@@ -93,7 +90,7 @@ func TestOnset(t *testing.T) {
 		"idle":             UserSpeaking{Open: u(9)},
 		"awaited":          UserSpeaking{Open: u(9), Pending: us(1, 2)},
 		"the last awaited": UserSpeaking{Open: u(9), Pending: us(2)},
-		"full":             UserSpeaking{Open: u(9), Pending: us(1, 2, 3, 4)},
+		"many awaited":     UserSpeaking{Open: u(9), Pending: us(1, 2, 3, 4)},
 	})
 	check(t, Onset, 2, Opened, map[string]State{"idle": UserSpeaking{Open: u(2)}})
 	check(t, Onset, 1, Opened, map[string]State{
@@ -109,7 +106,7 @@ func TestSilenceAndVoice(t *testing.T) {
 		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(1, 2), Silent: true},
 	})
 	check(t, Silence, 5, Changed, map[string]State{
-		"speaking, full": UserSpeaking{Open: u(5), Pending: us(1, 2, 3, 4), Silent: true},
+		"speaking, many awaited": UserSpeaking{Open: u(5), Pending: us(1, 2, 3, 4), Silent: true},
 	})
 	check(t, Voice, 1, Changed, map[string]State{"silent": UserSpeaking{Open: u(1)}})
 	check(t, Voice, 3, Changed, map[string]State{"silent, awaited": UserSpeaking{Open: u(3), Pending: us(1, 2)}})
@@ -120,14 +117,13 @@ func TestSilenceAndVoice(t *testing.T) {
 	}
 }
 
-// The open utterance ends once and is the last awaited one. Beyond the maximum, the
-// oldest is dropped.
+// The open utterance ends once and is the last awaited one, however many are.
 func TestEnd(t *testing.T) {
 	check(t, End, 1, Closed, map[string]State{"speaking": EndPending{us(1)}, "silent": EndPending{us(1)}})
 	check(t, End, 3, Closed, map[string]State{
 		"speaking, awaited": EndPending{us(1, 2, 3)}, "silent, awaited": EndPending{us(1, 2, 3)},
 	})
-	check(t, End, 5, Closed, map[string]State{"speaking, full": EndPending{us(2, 3, 4, 5)}})
+	check(t, End, 5, Closed, map[string]State{"speaking, many awaited": EndPending{us(1, 2, 3, 4, 5)}})
 	check(t, End, 2, Closed, nil)
 	check(t, End, 0, Closed, nil)
 }
@@ -138,21 +134,21 @@ func TestCommit(t *testing.T) {
 	check(t, Commit, 1, Closed, map[string]State{
 		"speaking": EndPending{sent(1)}, "silent": EndPending{sent(1)},
 		"speaking, awaited": all, "silent, awaited": all,
-		"speaking, full": EndPending{sent(2, 3, 4, 5)},
-		"awaited":        EndPending{sent(1, 2)},
-		"full":           EndPending{sent(1, 2, 3, 4)},
+		"speaking, many awaited": EndPending{sent(1, 2, 3, 4, 5)},
+		"awaited":                EndPending{sent(1, 2)},
+		"many awaited":           EndPending{sent(1, 2, 3, 4)},
 	})
 	check(t, Commit, 2, Closed, map[string]State{
 		"speaking, awaited": all, "silent, awaited": all,
-		"speaking, full":   EndPending{sent(2, 3, 4, 5)},
-		"awaited":          EndPending{sent(1, 2)},
-		"the last awaited": EndPending{sent(2)},
-		"full":             EndPending{sent(1, 2, 3, 4)},
+		"speaking, many awaited": EndPending{sent(1, 2, 3, 4, 5)},
+		"awaited":                EndPending{sent(1, 2)},
+		"the last awaited":       EndPending{sent(2)},
+		"many awaited":           EndPending{sent(1, 2, 3, 4)},
 	})
 	check(t, Commit, 3, Closed, map[string]State{
 		"speaking, awaited": all, "silent, awaited": all,
-		"speaking, full": EndPending{sent(2, 3, 4, 5)},
-		"full":           EndPending{sent(1, 2, 3, 4)},
+		"speaking, many awaited": EndPending{sent(1, 2, 3, 4, 5)},
+		"many awaited":           EndPending{sent(1, 2, 3, 4)},
 	})
 	check(t, Commit, 9, Closed, nil)
 	check(t, Commit, 0, Closed, nil)
@@ -162,26 +158,26 @@ func TestCommit(t *testing.T) {
 func TestAnswered(t *testing.T) {
 	check(t, Answered, 1, Resolved, map[string]State{
 		"speaking": Idle{}, "silent": Idle{},
-		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(2)},
-		"silent, awaited":   UserSpeaking{Open: u(3), Pending: us(2), Silent: true},
-		"speaking, full":    UserSpeaking{Open: u(5), Pending: us(2, 3, 4)},
-		"awaited":           EndPending{us(2)},
-		"full":              EndPending{us(2, 3, 4)},
+		"speaking, awaited":      UserSpeaking{Open: u(3), Pending: us(2)},
+		"silent, awaited":        UserSpeaking{Open: u(3), Pending: us(2), Silent: true},
+		"speaking, many awaited": UserSpeaking{Open: u(5), Pending: us(2, 3, 4)},
+		"awaited":                EndPending{us(2)},
+		"many awaited":           EndPending{us(2, 3, 4)},
 	})
 	check(t, Answered, 2, Resolved, map[string]State{
-		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(1)},
-		"silent, awaited":   UserSpeaking{Open: u(3), Pending: us(1), Silent: true},
-		"speaking, full":    UserSpeaking{Open: u(5), Pending: us(1, 3, 4)},
-		"awaited":           EndPending{us(1)},
-		"the last awaited":  Idle{},
-		"full":              EndPending{us(1, 3, 4)},
+		"speaking, awaited":      UserSpeaking{Open: u(3), Pending: us(1)},
+		"silent, awaited":        UserSpeaking{Open: u(3), Pending: us(1), Silent: true},
+		"speaking, many awaited": UserSpeaking{Open: u(5), Pending: us(1, 3, 4)},
+		"awaited":                EndPending{us(1)},
+		"the last awaited":       Idle{},
+		"many awaited":           EndPending{us(1, 3, 4)},
 	})
 	check(t, Answered, 3, Resolved, map[string]State{
 		"speaking, awaited": EndPending{us(1, 2)}, "silent, awaited": EndPending{us(1, 2)},
-		"speaking, full": UserSpeaking{Open: u(5), Pending: us(1, 2, 4)},
-		"full":           EndPending{us(1, 2, 4)},
+		"speaking, many awaited": UserSpeaking{Open: u(5), Pending: us(1, 2, 4)},
+		"many awaited":           EndPending{us(1, 2, 4)},
 	})
-	check(t, Answered, 5, Resolved, map[string]State{"speaking, full": EndPending{us(1, 2, 3, 4)}})
+	check(t, Answered, 5, Resolved, map[string]State{"speaking, many awaited": EndPending{us(1, 2, 3, 4)}})
 	check(t, Answered, 9, Resolved, nil)
 	check(t, Answered, 0, Resolved, nil)
 }
@@ -215,15 +211,15 @@ func TestStateQueries(t *testing.T) {
 		known            []uint64
 	}
 	want := map[string]answer{
-		"idle":              {nil, false, false, nil},
-		"speaking":          {nil, true, false, []uint64{1}},
-		"silent":            {nil, true, true, []uint64{1}},
-		"speaking, awaited": {us(1, 2), true, false, []uint64{1, 2, 3}},
-		"silent, awaited":   {us(1, 2), true, true, []uint64{1, 2, 3}},
-		"speaking, full":    {us(1, 2, 3, 4), true, false, []uint64{1, 2, 3, 4, 5}},
-		"awaited":           {us(1, 2), false, false, []uint64{1, 2}},
-		"the last awaited":  {us(2), false, false, []uint64{2}},
-		"full":              {us(1, 2, 3, 4), false, false, []uint64{1, 2, 3, 4}},
+		"idle":                   {nil, false, false, nil},
+		"speaking":               {nil, true, false, []uint64{1}},
+		"silent":                 {nil, true, true, []uint64{1}},
+		"speaking, awaited":      {us(1, 2), true, false, []uint64{1, 2, 3}},
+		"silent, awaited":        {us(1, 2), true, true, []uint64{1, 2, 3}},
+		"speaking, many awaited": {us(1, 2, 3, 4), true, false, []uint64{1, 2, 3, 4, 5}},
+		"awaited":                {us(1, 2), false, false, []uint64{1, 2}},
+		"the last awaited":       {us(2), false, false, []uint64{2}},
+		"many awaited":           {us(1, 2, 3, 4), false, false, []uint64{1, 2, 3, 4}},
 	}
 	for at, s := range states() {
 		got := answer{Pending(s), Speaking(s), Silent(s), nil}
@@ -268,7 +264,7 @@ func TestNextDoesNotModifyItsArgument(t *testing.T) {
 		for id := range uint64(5) {
 			for _, s := range []State{
 				UserSpeaking{Open: u(3), Pending: backing[:2]}, UserSpeaking{Open: u(3), Pending: backing[:0]},
-				UserSpeaking{Open: u(3), Pending: backing[:MaxPending]}, EndPending{backing[:2]},
+				UserSpeaking{Open: u(3), Pending: backing[:3]}, EndPending{backing[:2]},
 			} {
 				Next(s, in, u(id))
 			}
@@ -280,7 +276,7 @@ func TestNextDoesNotModifyItsArgument(t *testing.T) {
 }
 
 // On any walk, an utterance is open or awaited at most once, its transcript arrives once,
-// and at most MaxPending are awaited; a commit marks all of them; repeated inputs change
+// and none is given up but by an answer; a commit marks all of them; repeated inputs change
 // nothing.
 func TestTurnWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -314,12 +310,12 @@ func TestTurnWalks(t *testing.T) {
 			}
 			slices.Sort(ids)
 			switch _, silence := s.(Idle); {
-			case len(ids) > MaxPending || len(slices.Compact(ids)) != len(Pending(s)):
+			case len(slices.Compact(ids)) != len(Pending(s)):
 				t.Fatalf("%v of %d: %#v became %#v", in, about.ID, before, s)
 			case silence && in != Answered && out != Stale:
 				t.Fatalf("%v of %d: %#v was forgotten without its words", in, about.ID, before)
-			case out != Stale && n-len(ids) > 1:
-				t.Fatalf("%v of %d: more than one left %#v for %#v", in, about.ID, before, s)
+			case n > len(ids) && (in != Answered || n-len(ids) > 1):
+				t.Fatalf("%v of %d: %#v became %#v", in, about.ID, before, s)
 			}
 			if again, _ := Next(s, in, about); !equal(again, s) {
 				t.Fatalf("%v of %d twice: %#v, then %#v", in, about.ID, s, again)
