@@ -322,11 +322,11 @@ generate: ## write the generated files: TypeScript, JSON Schema, settings, diagr
 	@cd extension && node manifest.mjs
 
 .PHONY: fuzz
-fuzz: deps-test ## fuzz two parsers of outside input for 30 s each, which ones depends on the commit; COUNT=100 FUZZTIME=1m for all
+fuzz: deps-test $(TOOL)/peak ## fuzz two parsers of outside input for a minute each, which ones depends on the commit; COUNT=100 FUZZTIME=1m for all
 	@scripts/fuzz.sh
 
 .PHONY: full
-full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, ten minutes of dictation, all mutants, bench; resumes an interrupted run
+full: deps-test build $(TOOL)/peak $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, ten minutes of dictation, all mutants, bench; resumes an interrupted run
 	@scripts/full.sh $(OUT)/full $(BIN)
 
 .PHONY: clean

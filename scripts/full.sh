@@ -51,7 +51,7 @@ while read -r pkg; do
 done < <(grep -rl --include='*_test.go' '"pgregory.net/rapid"' . | xargs -n 1 dirname | sort -u)
 
 while read -r package target; do
-  run "fuzz $package $target" go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$package"
+  run "fuzz $package $target" env FUZZTIME="$fuzztime" scripts/fuzz.sh "$package" "$target"
 done < <(scripts/fuzz.sh --list)
 
 for world in $("$daemon" explore --budget 1ns --json | grep -o '"name":"[a-z-]*"' | cut -d '"' -f 4); do

@@ -67,7 +67,7 @@ func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.model, "model", "", "realtime model")
 	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the voice service's key (env "+envOpenAI+", "+envAzure+", "+envLocal+" or "+envOther+"); the assistant's key is read from the environment only")
 	fs.StringVar(&f.journal, "journal", "", "write a journal to this folder or .jsonl file")
-	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "start a new journal file at this size, in bytes; at least 65536")
+	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "start a new journal file at this size, in bytes; from 65536 to 67108864")
 	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "number of journal files to keep")
 	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
 	fs.StringArrayVar(&f.settings, "set", nil, "setting, as agentvoice.name=value (repeatable)")
@@ -121,8 +121,9 @@ func (f *sharedFlags) journalOutput(s protocol.Settings, started time.Time) (jou
 		return nil, nil
 	case !s.Privacy.Persist:
 		return nil, misuse{errors.New("--journal writes the conversation to disk, which agentvoice.privacy.persist forbids; remove --journal or change the setting")}
-	case f.journalLimits.Bytes < 64<<10 || f.journalLimits.Files < 1:
-		return nil, misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: use at least 65536 bytes and at least one file", f.journalLimits.Bytes, f.journalLimits.Files)}
+	case f.journalLimits.Bytes < journal.MinBytes || f.journalLimits.Bytes > journal.MaxBytes || f.journalLimits.Files < 1:
+		return nil, misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: use %d to %d bytes and at least one file",
+			f.journalLimits.Bytes, f.journalLimits.Files, journal.MinBytes, journal.MaxBytes)}
 	}
 	where := f.journal
 	if !strings.HasSuffix(where, ".jsonl") {

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -128,5 +129,19 @@ func TestJournalOfAnotherCore(t *testing.T) {
 	_, err = replay(foreign(in(t, final+1, `"deadline":8`, `"deadline":9`)))
 	if err == nil || !strings.Contains(err.Error(), "effects differ") || !strings.Contains(err.Error(), fmt.Sprintf("line %d", final)) {
 		t.Errorf("%v", err)
+	}
+}
+
+// endless is a source that never ends, such as a device.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+// A journal that does not end is refused, not read until memory is full.
+func TestReadHasALimit(t *testing.T) {
+	_, err := journal.Read(io.MultiReader(strings.NewReader(lines(recorded(t, header))[0]+"\n"), endless{}))
+	var d *journal.Damage
+	if !errors.As(err, &d) || d.Line != 2 || !strings.Contains(err.Error(), "beyond 80 MB") {
+		t.Errorf("an endless journal: %v", err)
 	}
 }

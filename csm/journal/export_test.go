@@ -8,7 +8,7 @@ var EncodeEffects = encodeEffects
 // Quota is an output to files on a fake disk with room bytes, which then fails with err
 // in the middle of a write.
 func Quota(base string, room *int, err error) Output {
-	return &output{store: quota{folder{base}, room, err}, bytes: minBytes, keep: 100}
+	return &output{store: quota{folder{base}, room, err}, bytes: MinBytes, keep: 100}
 }
 
 type quota struct {

@@ -149,17 +149,20 @@ func (stream) Close() error     { return nil }
 
 // Limits bound a journal on disk.
 type Limits struct {
-	Bytes int64 // per file, at least 64 KiB; one line may exceed it
+	Bytes int64 // per file, at least MinBytes, at most MaxBytes; one line may exceed it
 	Files int   // number of files to keep
 }
 
 // DefaultLimits hold some days of conversation.
 var DefaultLimits = Limits{Bytes: 32 << 20, Files: 8}
 
+// The bounds of Limits.Bytes. What is written can be read (Read).
 const (
-	suffix   = ".jsonl"
-	minBytes = 64 << 10
+	MinBytes = 64 << 10
+	MaxBytes = 64 << 20
 )
+
+const suffix = ".jsonl"
 
 // Files writes to the named file and, when it is full, to numbered files. It creates the
 // folder and replaces an existing journal of that name, but only once recording starts.
@@ -168,7 +171,7 @@ const (
 // of the process. A file is synced when it is full and at the end of the recording; a
 // power failure may lose the lines since.
 func Files(path string, l Limits) Output {
-	return &output{store: folder{strings.TrimSuffix(path, suffix)}, bytes: max(l.Bytes, minBytes), keep: max(l.Files, 1)}
+	return &output{store: folder{strings.TrimSuffix(path, suffix)}, bytes: max(l.Bytes, MinBytes), keep: max(l.Files, 1)}
 }
 
 // folder is a store of files; base is their name without number and suffix.
@@ -259,7 +262,7 @@ type page struct {
 // exceed its share by one line.
 func NewRing(bound int) *Ring {
 	r := &Ring{}
-	r.out = &output{store: r, bytes: max(int64(bound), minBytes) / ringParts, keep: ringParts - 1, ring: r}
+	r.out = &output{store: r, bytes: max(int64(bound), MinBytes) / ringParts, keep: ringParts - 1, ring: r}
 	return r
 }
 

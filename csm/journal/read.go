@@ -61,6 +61,8 @@ func (d *Damage) Error() string { return fmt.Sprintf("%s %s; %s", where(d.File, 
 
 const (
 	maxHeader = 64 << 10
+	// maxFile is the length of a file at most: that of Limits, and its last line.
+	maxFile = MaxBytes + 16<<20
 	doCheck   = "use a file written by --journal or diagnostics/journal"
 )
 
@@ -77,9 +79,12 @@ func read(r io.Reader, file string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(in)
-	if err != nil {
+	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("read the journal: %w", err)
+	case len(text) > maxFile:
+		return nil, &Damage{File: file, Line: 2 + bytes.Count(text, []byte("\n")), What: fmt.Sprintf("is beyond %d MB, the longest file of a journal", maxFile>>20), Do: doCheck}
 	}
 	j := &Journal{Path: file, Header: h, last: h}
 	return j, j.readLines(text, file)
