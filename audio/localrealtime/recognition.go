@@ -3,6 +3,7 @@ package localrealtime
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,14 +13,14 @@ import (
 
 // Limits of the recogniser's queue and of the rate of partial results.
 const (
-	maxQueuedSamples = 60 * listenRate // beyond this backlog the recogniser never catches up
-	fullSamples      = 20 * listenRate // beyond this backlog a client that supports backpressure has to wait
-	partialEvery     = 4               // windows: 128 ms
-	lifeSign         = time.Second     // interval at which the last partial result is repeated while the engine works
+	maxQueuedSamples = 600 * listenRate // 19 MB; a recogniser that is behind on a busy machine catches up later
+	fullSamples      = 20 * listenRate  // beyond this backlog a client that supports backpressure has to wait
+	partialEvery     = 4                // windows: 128 ms
+	lifeSign         = time.Second      // interval at which the last partial result is repeated while the engine works
 )
 
 // errOverload fails an utterance that the recogniser cannot keep up with.
-var errOverload = errors.New("the recogniser is more than 60 s behind; the machine is too slow for it")
+var errOverload = errors.New("the recogniser is more than ten minutes behind; the machine is too slow for it")
 
 // recognition is the recogniser of one call behind a queue. It has its own goroutine,
 // because a chunk can take more than 100 ms. The queue's methods never block; results
@@ -103,16 +104,35 @@ func (r *recognition) resume(item string) {
 
 func (r *recognition) push(j recognitionJob) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if j.kind == recognitionResumed && r.unsettle(j.item) {
+		return
+	}
 	if j.kind == recognitionWrite && r.samples+len(j.pcm) > maxQueuedSamples {
 		j.kind, j.pcm = recognitionOverload, nil
 	}
 	r.samples += len(j.pcm)
 	r.queue = append(r.queue, j)
-	r.mu.Unlock()
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
+}
+
+// unsettle removes the pause of an utterance that goes on, if its text was not requested yet: a
+// recogniser that is behind would compute in each pause what nobody awaits any more. The caller
+// holds mu.
+func (r *recognition) unsettle(item string) bool {
+	for i, j := range slices.Backward(r.queue) {
+		switch {
+		case j.item != item || j.kind == recognitionStart || j.kind == recognitionResumed:
+			return false
+		case j.kind == recognitionSettled:
+			r.queue = slices.Delete(r.queue, i, i+1)
+			return true
+		}
+	}
+	return false
 }
 
 func (r *recognition) pop(ctx context.Context) (recognitionJob, bool) {

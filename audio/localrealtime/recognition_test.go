@@ -121,17 +121,20 @@ func TestADraftDoesNotReplaceSettledWords(t *testing.T) {
 			for range partialEvery - 1 { // start writes too
 				r.write("item", make([]int16, 512))
 			}
+			var texts []string
+			until := func(is func(transcript) bool) {
+				got := <-reports
+				for ; !is(got); got = <-reports {
+					texts = append(texts, got.text)
+				}
+			}
 			r.settle("item")
+			until(func(t transcript) bool { return t.settled })
 			write()
 			r.resume("item")
 			write()
 			r.finish("item")
-			var texts []string
-			for got := <-reports; !got.final; got = <-reports {
-				if !got.settled {
-					texts = append(texts, got.text)
-				}
-			}
+			until(func(t transcript) bool { return t.final })
 			if !slices.Equal(texts, c.want) {
 				t.Errorf("reported %q, want %q", texts, c.want)
 			}
@@ -142,4 +145,55 @@ func TestADraftDoesNotReplaceSettledWords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// busyEngine is a fake that computes the text of each pause for a second.
+type busyEngine struct {
+	slowEngine
+	settled *int
+}
+
+func (b busyEngine) Settle() (hearing.Result, error) {
+	time.Sleep(time.Second)
+	*b.settled++
+	return hearing.Result{Text: "so far"}, nil
+}
+func (busyEngine) Resume() error { return nil }
+
+// A recogniser that is behind does not compute the text of pauses that are over, and minutes that
+// wait for it are not lost.
+func TestARecogniserThatIsBehindCatchesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		settled := 0
+		p := newPool(func() (hearing.Recognizer, error) {
+			time.Sleep(10 * time.Second)
+			return busyEngine{settled: &settled}, nil
+		}, time.Minute, func() {})
+		reports := make(chan transcript, 10000)
+		r := newRecognition(p, nil, nil, func(of transcript) { reports <- of })
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); r.run(ctx) }()
+		r.start("item", nil)
+		for range 100 { // five minutes with a hundred pauses
+			r.write("item", make([]int16, 3*listenRate))
+			r.settle("item")
+			r.write("item", make([]int16, 512))
+			r.resume("item")
+		}
+		r.settle("item")
+		r.finish("item")
+		begin := time.Now()
+		got := <-reports
+		for ; !got.final; got = <-reports {
+		}
+		if got.err != nil || got.text != "so far and more" || settled != 1 || time.Since(begin) > 12*time.Second {
+			t.Errorf("%q, error %v, after %v and %d computations in pauses, want 1", got.text, got.err, time.Since(begin), settled)
+		}
+		stop()
+		<-ended
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

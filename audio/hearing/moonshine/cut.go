@@ -6,11 +6,12 @@ import "math"
 const SampleRate = 16000
 
 const (
-	longestPiece = 15 * SampleRate // the model repeats itself on audio of more than 30 s
-	cutWindow    = 8 * SampleRate  // the end of a piece in which it may be cut
-	shortestHalf = SampleRate      // a piece is not divided into shorter ones
-	cutStep      = SampleRate / 50
-	cutQuiet     = SampleRate / 5 // what is quiet around a cut
+	longestPiece  = 15 * SampleRate // the model repeats itself on audio of more than 30 s
+	cutWindow     = 8 * SampleRate  // the end of a piece in which it may be cut
+	shortestPiece = longestPiece - cutWindow
+	shortestHalf  = SampleRate // a piece is not divided into shorter ones
+	cutStep       = SampleRate / 50
+	cutQuiet      = SampleRate / 5 // what is quiet around a cut
 )
 
 // pieceLength returns how much of the audio to recognise at once: all of it, or up to the
@@ -21,7 +22,7 @@ func pieceLength(pcm []int16) int {
 	}
 	// The rest should not be a fragment of a word.
 	end := min(longestPiece, len(pcm)-shortestHalf)
-	return quietest(pcm, longestPiece-cutWindow, end)
+	return quietest(pcm, shortestPiece, end)
 }
 
 // halfLength returns where to divide a piece in two, or 0 if it is too short.

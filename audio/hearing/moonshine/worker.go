@@ -59,6 +59,8 @@ type utterance struct {
 	done     Transcript // of the pieces before pcm
 	pcm      []int16
 	settled  *engine.Final // if nothing more is said; nil while the voice goes on
+	said     Transcript    // of the first samples of pcm, when it was settled
+	spoken   int           // how many those are
 	next     int           // samples of pcm at which the next partial result is due
 	partial  string
 }
@@ -108,7 +110,7 @@ func (w *worker) Work(f engine.Frame) {
 		}
 	case engine.Resume:
 		if u != nil {
-			u.settled = nil
+			u.resume()
 		}
 	case engine.Cancel:
 		w.drop(f.Stream)
@@ -125,7 +127,7 @@ func (w *worker) final(u *utterance) (*engine.Final, error) {
 		if err != nil {
 			return nil, err
 		}
-		u.settled = f
+		u.settled, u.spoken = f, spoken
 	}
 	return u.settled, nil
 }
@@ -136,6 +138,7 @@ func (w *worker) recognize(u *utterance, spoken int) (*engine.Final, error) {
 	if err != nil {
 		return nil, err
 	}
+	u.said = t
 	t = u.done.join(t)
 	f := &engine.Final{Text: t.Text}
 	for _, w := range t.Words {
@@ -150,19 +153,7 @@ func (w *worker) recognize(u *utterance, spoken int) (*engine.Final, error) {
 			return nil, err
 		}
 	}
-	if invented(t.Text) {
-		f.Text, f.Probs = "", nil
-	}
 	return f, nil
-}
-
-// inventions are what the model writes for a cough, a key stroke or an empty room, because
-// its training heard them in films. Nobody says them to an assistant.
-var inventions = []string{"you", "thank you for watching", "thank you so much for watching", "thanks for watching"}
-
-// invented reports whether a transcript is nothing but an invention.
-func invented(text string) bool {
-	return slices.Contains(inventions, strings.ToLower(strings.TrimRight(text, ".!?")))
 }
 
 // fail ends an utterance. The error holds no words.
@@ -182,6 +173,7 @@ func (w *worker) hear(stream uint32, u *utterance, pcm []int16) error {
 		}
 		u.done = u.done.join(t)
 		u.shorten(length)
+		u.spoken = 0 // what was settled is in done now
 	}
 	if len(u.pcm) < u.next || u.settled != nil {
 		return nil
@@ -227,6 +219,18 @@ func (w *worker) drop(stream uint32) {
 		clear(u.pcm[:cap(u.pcm)])
 		delete(w.utterances, stream)
 	}
+}
+
+// resume says that the voice goes on after a pause. What was recognised then stays if it is long
+// enough for a piece: a pause is the best place for a cut, and the work of each pause of a long
+// dictation stays the same.
+func (u *utterance) resume() {
+	if u.settled != nil && u.spoken >= shortestPiece {
+		u.done = u.done.join(u.said)
+		u.shorten(u.spoken)
+		u.next = max(u.next, int(partialEvery.Seconds()*SampleRate))
+	}
+	u.settled = nil
 }
 
 // shorten drops the beginning of the audio.

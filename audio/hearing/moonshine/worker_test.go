@@ -178,3 +178,42 @@ func TestWorkerSettles(t *testing.T) {
 		t.Errorf("%d drafts in the pause, then %+v, want %q", len(partial), all, whole)
 	}
 }
+
+// TestWorkerCutsLongSpeechAtPauses: what a pause has settled is not computed again if it is long
+// enough, so the work of a pause does not grow with what was said before; no word is lost or
+// doubled, however long the pause is, and no sound after it.
+func TestWorkerCutsLongSpeechAtPauses(t *testing.T) {
+	w, replies := serve(t)
+	r := readRecordings(t, "testdata")[0]
+	long := slices.Concat(r.pcm, r.pcm)
+	for len(long) < shortestPiece {
+		long = slices.Concat(long, r.pcm)
+	}
+	for _, pause := range []int{SampleRate / 4, 30 * SampleRate} {
+		w.Work(engine.Frame{Kind: engine.Start, Stream: 1})
+		w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(long)})
+		w.Work(engine.Frame{Kind: engine.Settle, Stream: 1})
+		all := replies()
+		before := all[len(all)-1].Settled
+		for part := range slices.Chunk(make([]int16, pause), 512) {
+			w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(part)})
+		}
+		w.Work(engine.Frame{Kind: engine.Resume, Stream: 1})
+		if kept := len(w.utterances[1].pcm); kept > pause || pause < SampleRate && kept != pause {
+			t.Errorf("a pause of %d samples: %d of %d samples are kept after it", pause, kept, len(long)+pause)
+		}
+		for part := range slices.Chunk(r.pcm, 512) {
+			w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(part)})
+		}
+		w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
+		all = replies()
+		final := all[len(all)-1].Final
+		after, err := w.model.Recognize(slices.Concat(make([]int16, SampleRate/4), r.pcm, silence), w.names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := before.Text + " " + after.Text; final == nil || final.Text != want {
+			t.Errorf("a pause of %d samples: final %+v, want %q", pause, final, want)
+		}
+	}
+}
