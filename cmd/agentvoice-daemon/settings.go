@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -94,22 +93,37 @@ func printSettings(out io.Writer, asJSON bool) error {
 	return w.Flush()
 }
 
-func explainSetting(out io.Writer, name string) error {
-	full := protocol.Prefix + strings.TrimPrefix(name, protocol.Prefix)
-	i := slices.IndexFunc(protocol.SettingsTable, func(s protocol.Setting) bool { return strings.EqualFold(s.Name, full) })
-	if i < 0 {
-		var like []string
-		for _, s := range protocol.SettingsTable {
-			if strings.Contains(strings.ToLower(s.Name), strings.ToLower(strings.TrimPrefix(name, protocol.Prefix))) {
-				like = append(like, s.Name)
-			}
+// settingNamed returns a setting by its name, with or without its prefix. The error of an unknown
+// one names those that are meant.
+func settingNamed(name string) (protocol.Setting, error) {
+	short := strings.ToLower(strings.TrimPrefix(name, protocol.Prefix))
+	group, _, _ := strings.Cut(short, ".")
+	var like, same []string
+	for _, s := range protocol.SettingsTable {
+		switch known := strings.ToLower(strings.TrimPrefix(s.Name, protocol.Prefix)); {
+		case known == short:
+			return s, nil
+		case short != "" && strings.Contains(known, short):
+			like = append(like, s.Name)
+		case strings.HasPrefix(known, group+"."):
+			same = append(same, s.Name)
 		}
-		if len(like) == 0 {
-			return misuse{fmt.Errorf("unknown setting %s; see `agentvoice-daemon settings list`", name)}
-		}
-		return misuse{fmt.Errorf("unknown setting %s; did you mean %s?", name, strings.Join(like, ", "))}
 	}
-	r := rowOf(protocol.SettingsTable[i])
+	if like == nil {
+		like = same
+	}
+	if like == nil {
+		return protocol.Setting{}, misuse{fmt.Errorf("unknown setting %s; see `agentvoice-daemon settings list`", name)}
+	}
+	return protocol.Setting{}, misuse{fmt.Errorf("unknown setting %s; did you mean %s?", name, strings.Join(like, ", "))}
+}
+
+func explainSetting(out io.Writer, name string) error {
+	s, err := settingNamed(name)
+	if err != nil {
+		return err
+	}
+	r := rowOf(s)
 	value, err := json.Marshal(r.Default)
 	if err != nil {
 		return err

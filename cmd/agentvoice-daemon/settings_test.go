@@ -68,6 +68,32 @@ func TestSettingsOfAnEditorAreChecked(t *testing.T) {
 	}
 }
 
+// A setting of the command line is named with or without its prefix. An unknown one is refused,
+// with those that are meant, before anything else begins: privacy.persist=false was ignored, and the
+// journal was written.
+func TestSettingsOfTheCommandLine(t *testing.T) {
+	for set, want := range map[string]string{
+		"agentvoice.privacy.persist=false": "",
+		"privacy.persist=false":            "",
+		"Privacy.Persist=false":            "",
+		"privacy.persit=false":             "unknown setting privacy.persit; did you mean agentvoice.privacy.",
+		"persist=false":                    "unknown setting persist; did you mean agentvoice.privacy.persist?",
+		"warp=9":                           "unknown setting warp; see",
+		"=9":                               "unknown setting ; see",
+		"privacy.persist":                  "--set privacy.persist: use name=value",
+		"privacy.persist=maybe":            "setting agentvoice.privacy.persist has the wrong type; allowed: true, false",
+	} {
+		f := sharedFlags{settings: []string{set}}
+		s, err := f.parse(protocol.DefaultSettings())
+		switch {
+		case want == "" && (err != nil || s.Privacy.Persist):
+			t.Errorf("--set %s: persists: %v, %v", set, s.Privacy.Persist, err)
+		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
+			t.Errorf("--set %s: %v, want %s", set, err, want)
+		}
+	}
+}
+
 func TestJournalsAreListed(t *testing.T) {
 	folder := t.TempDir()
 	header := func(content, started, part string) string {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +69,7 @@ func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "start a new journal file at this size, in bytes; from 65536 to 67108864")
 	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "number of journal files to keep")
 	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
-	fs.StringArrayVar(&f.settings, "set", nil, "setting, as agentvoice.name=value (repeatable)")
+	fs.StringArrayVar(&f.settings, "set", nil, "setting, as agentvoice.name=value or name=value (repeatable)")
 }
 
 // parse applies the flags to base.
@@ -78,7 +77,7 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	c := protocol.Configuration{}
 	set := func(name, value string) {
 		if value != "" {
-			c[protocol.Prefix+name] = settingValue(protocol.Prefix+name, value)
+			c[protocol.Prefix+name] = textValue(value)
 		}
 	}
 	set("provider", f.provider)
@@ -88,9 +87,13 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	for _, s := range f.settings {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return base, misuse{fmt.Errorf("--set %s: use agentvoice.name=value", s)}
+			return base, misuse{fmt.Errorf("--set %s: use name=value", s)}
 		}
-		c[name] = settingValue(name, value)
+		known, err := settingNamed(name)
+		if err != nil {
+			return base, err
+		}
+		c[known.Name] = settingValue(known, value)
 	}
 	s, bad := base.Apply(c)
 	if len(bad) > 0 {
@@ -101,16 +104,19 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 
 // settingValue converts a flag's value to JSON of the setting's type. A value of the
 // wrong type stays a string, so that the error quotes it as typed.
-func settingValue(name, value string) json.RawMessage {
+func settingValue(s protocol.Setting, value string) json.RawMessage {
+	if s.Kind() == protocol.KindString || !json.Valid([]byte(value)) {
+		return textValue(value)
+	}
+	return json.RawMessage(value)
+}
+
+func textValue(value string) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return nil // marshalling a string cannot fail
 	}
-	i := slices.IndexFunc(protocol.SettingsTable, func(s protocol.Setting) bool { return s.Name == name })
-	if i < 0 || protocol.SettingsTable[i].Kind() == protocol.KindString || !json.Valid([]byte(value)) {
-		return text
-	}
-	return json.RawMessage(value)
+	return text
 }
 
 // journalOutput is where --journal writes, nil without the flag. It creates nothing
