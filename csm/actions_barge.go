@@ -75,7 +75,6 @@ var (
 		i := r.st.config().Interruption
 		return i == Confirmed || i != Never && r.approving() || r.st.VoicePaused // no playback could be mistaken for the user
 	})
-	deaf    = when("onsets do not interrupt", func(r *run) bool { i := r.st.config().Interruption; return i == ByWords || i == Never })
 	byWords = when("only words interrupt", func(r *run) bool { return r.st.config().Interruption == ByWords && !r.approving() })
 	never   = when("nothing interrupts", func(r *run) bool { return r.st.config().Interruption == Never })
 )

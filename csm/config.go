@@ -27,22 +27,22 @@ type Config struct {
 	FaultRetries   int           `json:"retries"` // recoveries in a row before a fault is fatal
 	QueueMax       int           `json:"queue"`   // maximum number of queued utterances
 
-	Interruption    Interruption   `json:"interruption,omitempty"` // what interrupts the assistant
-	Confirm         time.Duration  `json:"confirm"`                // duration of speech that confirms an interruption (PER-002), in Confirmed
-	Turns           turn.Mode      `json:"turns,omitempty"`        // what ends the user's turn (GUD-001)
-	Eagerness       turn.Eagerness `json:"eagerness,omitempty"`    // how soon a pause ends it, in Semantic
-	Silence         time.Duration  `json:"silence"`                // the pause that ends it, in Server
-	Tools           bool           `json:"tools,omitempty"`        // the assistant may call tools
-	RoundsMax       int            `json:"rounds"`                 // maximum rounds of a request
-	SearchTimeout   time.Duration  `json:"search"`                 // a search for tools
-	ApprovalTimeout time.Duration  `json:"approval"`               // answer to a question about a tool, which is then repeated once
-	RevokeTime      time.Duration  `json:"revoke,omitempty"`       // silence after a yes before a call with effects runs
-	ToolTimeout     time.Duration  `json:"tool"`                   // a tool call
-	ModelTimeout    time.Duration  `json:"model"`                  // loading a model, between progress reports
-	SummaryTimeout  time.Duration  `json:"summary"`                // a summary of the history
-	RenewalTimeout  time.Duration  `json:"renewal"`                // the successor of an expiring connection
-	HistoryMax      int            `json:"history"`                // number of items from which the oldest are summarised
-	HistoryKeep     int            `json:"keep"`                   // number of items to keep
+	Interruption    Interruption   `json:"interruption"`        // what interrupts the assistant
+	Confirm         time.Duration  `json:"confirm"`             // duration of speech that confirms an interruption (PER-002), in Confirmed
+	Turns           turn.Mode      `json:"turns,omitempty"`     // what ends the user's turn (GUD-001)
+	Eagerness       turn.Eagerness `json:"eagerness,omitempty"` // how soon a pause ends it, in Semantic
+	Silence         time.Duration  `json:"silence"`             // the pause that ends it, in Server
+	Tools           bool           `json:"tools,omitempty"`     // the assistant may call tools
+	RoundsMax       int            `json:"rounds"`              // maximum rounds of a request
+	SearchTimeout   time.Duration  `json:"search"`              // a search for tools
+	ApprovalTimeout time.Duration  `json:"approval"`            // answer to a question about a tool, which is then repeated once
+	RevokeTime      time.Duration  `json:"revoke,omitempty"`    // silence after a yes before a call with effects runs
+	ToolTimeout     time.Duration  `json:"tool"`                // a tool call
+	ModelTimeout    time.Duration  `json:"model"`               // loading a model, between progress reports
+	SummaryTimeout  time.Duration  `json:"summary"`             // a summary of the history
+	RenewalTimeout  time.Duration  `json:"renewal"`             // the successor of an expiring connection
+	HistoryMax      int            `json:"history"`             // number of items from which the oldest are summarised
+	HistoryKeep     int            `json:"keep"`                // number of items to keep
 }
 
 // Interruption is how easily the user's voice interrupts the assistant. Manual
@@ -52,10 +52,9 @@ type Interruption uint8
 // The modes. In Confirmed an onset pauses the assistant, who resumes if the speech was
 // shorter than Confirm or turns out to have no words or only a backchannel.
 const (
-	AtOnce    Interruption = iota // an onset ends the answer, whatever its words: the specification's own (REQ-007)
-	Confirmed                     // sustained speech, or words; also used for questions about tools, except in Never
-	ByWords                       // only words do
-	Never                         // no speech does
+	Confirmed Interruption = iota + 1 // sustained speech, or words; also used for questions about tools, except in Never
+	ByWords                           // only words do
+	Never                             // no speech does
 )
 
 // DefaultConfig returns the configuration at default settings.
@@ -67,7 +66,7 @@ func DefaultConfig() Config {
 		SpeechTimeout: 30 * time.Second, InterruptClear: 150 * time.Millisecond, SuspendMax: 60 * time.Second,
 		FaultBackoff: 500 * time.Millisecond, BreakerWindow: time.Minute, BreakerCool: 30 * time.Second,
 		Terminate: 1500 * time.Millisecond, BreakerFaults: 3, FaultRetries: 4, QueueMax: 8,
-		Confirm: 250 * time.Millisecond, Silence: 500 * time.Millisecond, RoundsMax: 10, SearchTimeout: 5 * time.Second, ApprovalTimeout: 30 * time.Second, RevokeTime: 700 * time.Millisecond,
+		Interruption: Confirmed, Confirm: 250 * time.Millisecond, Silence: 500 * time.Millisecond, RoundsMax: 10, SearchTimeout: 5 * time.Second, ApprovalTimeout: 30 * time.Second, RevokeTime: 700 * time.Millisecond,
 		ToolTimeout: time.Minute, ModelTimeout: 2 * time.Minute, SummaryTimeout: 30 * time.Second, RenewalTimeout: 20 * time.Second,
 		HistoryMax: 40, HistoryKeep: 12,
 	}

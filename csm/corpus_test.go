@@ -105,7 +105,7 @@ func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 	d := l().toSpeaking(1).do(UserText{Utterance: 2, Words: 1}, CopilotDone{Request: 1})
 	d.s, _ = Step(d.s, Envelope{d.seq + 1, d.at, SpeechDrained{0, 1}})
 	add("listening, queue", d.want(PhaseListening))
-	d = l().toSpeaking(1).do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 0, 0}, SpeechFlushed{Gen: 0}).want(PhaseListening)
+	d = l().toSpeaking(1).do(UserText{Utterance: 2, Words: 1}, CopilotDone{Request: 1}, SpeechStarted{1, 3, 0, 0}, SpeechDrained{0, 1}).want(PhaseListening)
 	add("listening, queue, user speaks", d)
 }
 
@@ -167,7 +167,8 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("speaking, all heard but for the end, connection lost", speaking().do(SpeechPlayed{0, 1}, ConnLost{1, CodeConnectionLost, false}).want(PhaseSuspended))
 
 	add("interrupted by voice", speaking().do(SpeechStarted{1, 2, 900, 0}).want(PhaseInterrupted))
-	add("interrupted by voice, words awaited", speaking().do(SpeechStarted{1, 2, 900, 0}, SpeechStopped{1, 2, 950}))
+	add("interrupted by command, user speaks", speaking().do(SpeechStarted{1, 2, 900, 0}, UserInterrupt{}).want(PhaseInterrupted))
+	add("interrupted by command, words awaited", speaking().do(SpeechStarted{1, 2, 900, 0}, UserInterrupt{}, SpeechStopped{1, 2, 950}).want(PhaseInterrupted))
 	add("interrupted by command", speaking().do(UserInterrupt{}).want(PhaseInterrupted))
 	add("interrupted, queue", speaking().do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 900, 0}).want(PhaseInterrupted))
 }

@@ -175,7 +175,7 @@ func voiceCorpus(t *testing.T, add func(string, *drive) *drive) {
 		l := func() *drive { return configured(t, func(c *Config) { c.Turns = m }) }
 		add("pausing", l().do(SpeechStarted{1, 1, 0, 0}, SpeechPaused{1, 1, 9}))
 		add("pausing, preparing an answer", l().ask(1).do(SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 9}))
-		add("pausing, interrupted", l().toSpeaking(1).do(SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 9}).want(PhaseInterrupted))
+		add("pausing, interrupted", l().toSpeaking(1).do(SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 480000}).want(PhaseInterrupted))
 		add("pausing, speaking since a suspension", l().toSpeaking(1).
 			do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	}

@@ -25,7 +25,7 @@ func TestCursorNeverGoesBack(t *testing.T) {
 		t.Errorf("the cursor is stuck at %+v", d.s.Cursor)
 	}
 	d.do(SpeechStarted{Epoch: d.s.IDs.Epoch, Utterance: 9}).want(PhaseInterrupted)
-	d.do(TimerFired{TimerInterrupt, d.s.Timers[TimerInterrupt].Gen}).want(PhaseListening)
+	d.do(Final{Epoch: d.s.IDs.Epoch, Utterance: 9, Class: Stop}).want(PhaseListening)
 	if h := d.s.History.Said().Items; h[len(h)-1].Heard != 12 {
 		t.Errorf("history %+v, want 60 of 100 of 20 characters heard", h)
 	}

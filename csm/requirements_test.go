@@ -41,28 +41,48 @@ func TestAC003BufferedSpeechLeadsToSpeaking(t *testing.T) {
 	}
 }
 
+// An interruption leads to Listening over Interrupted, whether a voice or the user's key
+// interrupts. From its onset on nothing is played, and the words of a voice, or the key, end
+// the answer.
 func TestAC004InterruptionLeadsToListeningWithin400ms(t *testing.T) {
+	key := func(s *scene) { s.begin(2).do(csm.UserInterrupt{}) }
+	nothing := func(*scene) {}
 	for _, c := range []struct {
-		name    string
-		confirm time.Duration
-	}{{"the flush is confirmed", 5 * ms}, {"the flush is never confirmed", never}} {
+		name       string
+		flush      time.Duration
+		over, ends func(*scene) // what interrupts, and what ends the answer
+	}{
+		{"a voice", 5 * ms, func(s *scene) { s.begin(2) }, func(s *scene) { s.end(2).words(2, csm.Content) }},
+		{"a short word that means stop", never, func(s *scene) { s.begin(2).wait(50*ms).end(2).begin(3).words(2, csm.Stop) }, nothing},
+		{"the flush is confirmed", 5 * ms, key, nothing},
+		{"the flush is never confirmed", never, key, nothing},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := listening(t).speaking(1)
-			s.took["Flush"] = c.confirm
+			s.took["Flush"] = c.flush
 			at, before := s.clock.Now(), len(s.steps)
-			s.begin(2).wait(time.Second)
-			var back []csm.Phase
+			c.over(s)
+			s.wait(time.Second)
+			var within []csm.Phase
 			for _, st := range s.steps[before:] {
 				for _, f := range st.Effects {
 					if p, ok := f.(csm.PublishState); ok && st.Envelope.At <= at+400*ms {
-						back = append(back, p.To)
+						within = append(within, p.To)
 					}
 				}
 			}
-			if want := []csm.Phase{csm.PhaseInterrupted, csm.PhaseListening}; !slices.Equal(back, want) {
-				t.Fatalf("went through %v within 400 ms, want %v", back, want)
+			n := len(within)
+			if n < 2 || within[0] != csm.PhaseInterrupted || within[n-1] != csm.PhaseListening || s.state().Phase() != csm.PhaseListening {
+				t.Fatalf("went through %v within 400 ms, and to %v, want Interrupted to Listening", within, s.state().Phase())
 			}
+			if s.playing() {
+				t.Fatal("playback continues")
+			}
+			c.ends(s)
 			s.wantEnds("1 interrupted")
+			if f := last[csm.Flush](s); f.Gen != 1 {
+				t.Fatalf("flushed up to generation %d", f.Gen)
+			}
 			if f := last[csm.CancelCopilot](s); f.Request != 1 {
 				t.Fatalf("request %d was cancelled", f.Request)
 			}
@@ -195,18 +215,34 @@ func TestREQ006NothingIsSpeakingBeforeAudioIsBuffered(t *testing.T) {
 	s.do(csm.SpeechBuffered{Gen: 0, Seq: 1}).in(csm.PhaseSpeaking)
 }
 
+// REQ-007: "within 150 ms": the step of the onset pauses playback, and nothing more is played
+// until the words are known. Those that mean something end it, and the flush precedes all
+// other effects of that step.
 func TestREQ007InterruptionIsInTheStepOfTheOnset(t *testing.T) {
-	s := listening(t).speaking(1)
-	s.begin(2)
-	step := s.steps[len(s.steps)-1]
-	if step.State.Phase() != csm.PhaseInterrupted {
-		t.Fatalf("the onset led to %v", step.State.Phase())
-	}
-	if _, ok := step.Effects[0].(csm.Flush); !ok {
-		t.Fatalf("the first effect is %s, want the flush", csm.NameOf(step.Effects[0]))
-	}
-	if step.Envelope.At != s.clock.Now() {
-		t.Fatal("time went by")
+	for _, c := range []struct {
+		name string
+		wait time.Duration
+		said csm.Class
+		from csm.Phase // in which the words arrive: those of a short voice follow the rest of the answer
+	}{{"a message", 500 * ms, csm.Content, csm.PhaseListening}, {"a short stop", 100 * ms, csm.Stop, csm.PhaseSpeaking}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := listening(t).speaking(1)
+			at := s.clock.Now()
+			s.begin(2).in(csm.PhaseInterrupted)
+			last[csm.PausePlayback](s)
+			if step := s.steps[len(s.steps)-1]; step.Envelope.At != at || s.playing() {
+				t.Fatalf("the onset at %v led to %v at %v, playing: %v", at, step.State.Phase(), step.Envelope.At, s.playing())
+			}
+			if s.wait(c.wait); s.playing() {
+				t.Fatal("playback continues")
+			}
+			s.end(2).in(c.from).words(2, c.said)
+			step := s.steps[len(s.steps)-1]
+			if _, ok := step.Effects[0].(csm.Flush); !ok || s.playing() {
+				t.Fatalf("the first effect of the words is %s, want the flush", csm.NameOf(step.Effects[0]))
+			}
+			s.wantEnds("1 interrupted")
+		})
 	}
 }
 
@@ -244,7 +280,7 @@ func TestREQ009FaultsRecoverOrTerminate(t *testing.T) {
 }
 
 func TestREQ010TransitionsNameTheEventThatCausedThem(t *testing.T) {
-	s := listening(t).turn(1).speaking(2).begin(3).wait(10*ms).end(3).words(3, csm.Empty).do(csm.UserStop{}).wait(time.Second)
+	s := listening(t).turn(1).speaking(2).floor(3).end(3).words(3, csm.Empty).do(csm.UserStop{}).wait(time.Second)
 	n := 0
 	for _, st := range s.steps {
 		for _, f := range st.Effects {
@@ -258,7 +294,7 @@ func TestREQ010TransitionsNameTheEventThatCausedThem(t *testing.T) {
 			}
 		}
 	}
-	if n != 15 {
+	if n != 16 {
 		t.Errorf("%d transitions: %v", n, s.transitions())
 	}
 }
@@ -284,7 +320,7 @@ func TestRejectedSessionStatus(t *testing.T) {
 // was left in.
 func TestTurnStartsWithEmptyContext(t *testing.T) {
 	s := listening(t).speaking(1)
-	s.do(csm.CopilotSent{Request: 1, Attempt: 3}).begin(2).wait(10*ms).end(2).words(2, csm.Content).wait(1 * ms)
+	s.do(csm.CopilotSent{Request: 1, Attempt: 3}).floor(2).end(2).words(2, csm.Content).wait(11 * ms)
 	s.do(csm.CopilotSent{Request: 2, Attempt: 2}).failed(csm.CodeCopilotQuota).wait(50 * ms).drained().say(3)
 	opened := map[uint64]bool{}
 	for _, st := range s.steps {
@@ -365,7 +401,7 @@ func TestGUD004RepeatedEventsChangeNothing(t *testing.T) {
 		s := newScene(t)
 		s.twice = twice
 		s.do(csm.UserStart{}).wait(200 * ms).turn(1)
-		s.speaking(2).played().begin(3).wait(10*ms).end(3).words(3, csm.Content).wait(20*ms).segment(0, 10).wait(50 * ms)
+		s.speaking(2).played().floor(3).end(3).words(3, csm.Content).wait(20*ms).segment(0, 10).wait(50 * ms)
 		s.do(csm.AudioLost{Instance: 1}).wait(100 * ms).do(csm.AudioRestored{Instance: 1}).in(csm.PhaseSpeaking)
 		s.do(csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost}).wait(200 * ms).in(csm.PhaseSpeaking)
 		s.answered().drained().in(csm.PhaseListening)

@@ -68,6 +68,7 @@ const (
 	respoken
 	closedAll
 	onset
+	counts // words over the assistant
 )
 
 // note updates the facts with the event, and returns its meaning.
@@ -94,6 +95,10 @@ func (f *facts) note(e csm.Event) {
 		if e.Utterance == f.open {
 			f.open = 0
 			f.pending++
+		}
+	case csm.Partial:
+		if e.Utterance == f.open && e.Class == csm.Content && e.Words > 0 {
+			f.meant = counts
 		}
 	case csm.Final:
 		f.noteFinal(e)
@@ -193,11 +198,15 @@ func (f *facts) enter(from, to csm.Phase) {
 	case csm.PhasePreparing:
 		f.epoch++
 	case csm.PhaseAnalysing:
+		if f.line == linePaused { // what the user spoke over
+			f.flush()
+		}
 		f.request++
 		f.live, f.cancelled, f.whole = true, false, false
 	case csm.PhaseInterrupted:
-		f.cancelled, f.line, f.played = true, lineClosed, f.segments
-		f.gen++
+		if f.line = linePaused; f.meant != onset {
+			f.flush()
+		}
 	case csm.PhaseSuspended:
 		f.prior, f.line = from, linePaused
 		f.reasons |= csm.SuspendConnection
@@ -207,6 +216,11 @@ func (f *facts) enter(from, to csm.Phase) {
 	case csm.PhaseIdle:
 		*f = facts{epoch: f.epoch, request: f.request, gen: f.gen, segments: f.segments, played: f.segments}
 	}
+}
+
+func (f *facts) flush() {
+	f.cancelled, f.line, f.played = true, lineClosed, f.segments
+	f.gen++
 }
 
 func (f *facts) primed() bool    { return f.session && f.audio }
@@ -292,7 +306,8 @@ func newBare() rival {
 		Permit(csm.KindSpeechStarted, csm.PhaseInterrupted, means(onset)).Permit(csm.KindUserInterrupt, csm.PhaseInterrupted).
 		Permit(csm.KindSpeechFailed, csm.PhaseListening)
 	r.m.Configure(csm.PhaseInterrupted).
-		Permit(csm.KindSpeechFlushed, csm.PhaseListening, means(restored)).Permit(csm.KindTimerFired, csm.PhaseListening)
+		Permit(csm.KindSpeechFlushed, csm.PhaseListening, means(restored)).Permit(csm.KindTimerFired, csm.PhaseListening).
+		Permit(csm.KindPartial, csm.PhaseListening, means(counts))
 	r.m.Configure(csm.PhaseSuspended).
 		Permit(csm.KindConnReady, csm.PhaseListening, means(restored)).Permit(csm.KindConnReady, csm.PhaseGeneratingResponse, means(respoken)).
 		Permit(csm.KindConnFailed, csm.PhaseFaulted)
@@ -394,7 +409,7 @@ func (r *byHand) active(k csm.Kind) csm.Phase {
 			return csm.PhaseInterrupted
 		}
 	case csm.PhaseInterrupted:
-		if k == csm.KindTimerFired || k == csm.KindSpeechFlushed && f.meant == restored {
+		if k == csm.KindTimerFired || f.meant == counts || k == csm.KindSpeechFlushed && f.meant == restored {
 			return csm.PhaseListening
 		}
 	case csm.PhaseSuspended:

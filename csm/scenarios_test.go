@@ -45,7 +45,7 @@ func TestFullQueueRejects(t *testing.T) {
 // After an interruption, queued utterances are answered first, then the one that
 // interrupted.
 func TestInterruptionKeepsTheOrderOfTheQueue(t *testing.T) {
-	s := listening(t).speaking(1).do(csm.UserText{Utterance: 2, Words: 1}).begin(3).wait(5 * ms).in(csm.PhaseListening)
+	s := listening(t).speaking(1).do(csm.UserText{Utterance: 2, Words: 1}).floor(3)
 	s.end(3).words(3, csm.Content).wait(20*ms).wantSent(1, 2)
 	s.segment(0, 10).wait(50*ms).answered().drained().wait(1*ms).wantSent(1, 2, 3)
 }
@@ -66,14 +66,14 @@ func TestInterruptionRecordsHeardLength(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := listening(t)
 			s.took["Flush"] = never
-			s.speaking(1).played().begin(2).in(csm.PhaseInterrupted)
+			s.speaking(1).played().do(csm.UserInterrupt{}).in(csm.PhaseInterrupted)
 			if c.flushed.Seq != 0 {
 				s.do(c.flushed).in(csm.PhaseListening)
 			}
 			if s.wait(time.Second); s.heard() != c.want {
 				t.Errorf("heard %d characters, want %d", s.heard(), c.want)
 			}
-			s.end(2).words(2, csm.Content)
+			s.say(2)
 			h := last[csm.SendCopilot](s).History
 			if len(h) != 2 || h[0].Utterance != 1 || h[1].Request != 1 || h[1].Heard != c.want {
 				t.Errorf("the next request knows %+v", h)
@@ -86,10 +86,10 @@ func TestInterruptionRecordsHeardLength(t *testing.T) {
 func TestUnconfirmedCancel(t *testing.T) {
 	s := listening(t)
 	s.took["CancelCopilot"] = never
-	s.speaking(1).begin(2).wait(500*ms).end(2).words(2, csm.Content).expect("Interrupted 251ms user.interrupt", "Listening 256ms interrupt.cleared", "Analysing 751ms stt.final")
-	s.wait(1499*ms).wantSent(1).wait(1*ms).wantSent(1, 2).wait(1 * ms).expect("WaitingForCopilot 2.252s copilot.request")
+	s.speaking(1).begin(2).wait(500*ms).end(2).words(2, csm.Content).expect("Interrupted 251ms user.interrupt", "Listening 501ms interrupt.cleared", "Analysing 751ms stt.final")
+	s.wait(1999*ms).wantSent(1).wait(1*ms).wantSent(1, 2).wait(1 * ms).expect("WaitingForCopilot 2.752s copilot.request")
 	// The next request gets its full time, although it had to wait.
-	s.do(csm.CopilotDone{Request: 1, Cancelled: true}).wait(7998 * ms).expect().wait(1 * ms).expect("Listening 10.251s copilot.timeout")
+	s.do(csm.CopilotDone{Request: 1, Cancelled: true}).wait(7998 * ms).expect().wait(1 * ms).expect("Listening 10.751s copilot.timeout")
 	if f := last[csm.SendCopilot](s); f.Deadline != 8*time.Second {
 		t.Fatalf("sent %+v", f)
 	}

@@ -114,6 +114,21 @@ func (s *scene) in(p csm.Phase) *scene {
 	return s
 }
 
+// playing says whether the player was last told to play.
+func (s *scene) playing() (on bool) {
+	for _, st := range s.steps {
+		for _, f := range st.Effects {
+			switch f.(type) {
+			case csm.StartPlayback, csm.ResumePlayback:
+				on = true
+			case csm.PausePlayback, csm.Flush:
+				on = false
+			}
+		}
+	}
+	return on
+}
+
 // effects returns all effects of type E.
 func effects[E csm.Effect](s *scene) []E {
 	var out []E
@@ -144,15 +159,24 @@ func listening(t *testing.T) *scene {
 	return newScene(t).do(csm.UserStart{}).wait(200 * ms).in(csm.PhaseListening)
 }
 
+// pos is the position of the microphone: samples at 48 kHz since the start.
+func (s *scene) pos() int64 { return s.clock.Now().Milliseconds() * 48 }
+
 // begin posts an onset, end its end, say a complete utterance with words.
 func (s *scene) begin(u uint64) *scene {
 	s.t.Helper()
-	return s.do(csm.SpeechStarted{Epoch: s.epoch(), Utterance: u, Pos: int64(u) * 1000})
+	return s.do(csm.SpeechStarted{Epoch: s.epoch(), Utterance: u, Pos: s.pos()})
 }
 
 func (s *scene) end(u uint64) *scene {
 	s.t.Helper()
-	return s.do(csm.SpeechStopped{Epoch: s.epoch(), Utterance: u, Pos: int64(u)*1000 + 500})
+	return s.do(csm.SpeechStopped{Epoch: s.epoch(), Utterance: u, Pos: s.pos()})
+}
+
+// floor has the user speak over the assistant until the barge-in is confirmed.
+func (s *scene) floor(u uint64) *scene {
+	s.t.Helper()
+	return s.begin(u).in(csm.PhaseInterrupted).wait(250 * ms).in(csm.PhaseListening)
 }
 
 func (s *scene) words(u uint64, class csm.Class) *scene {

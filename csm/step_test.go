@@ -1,6 +1,7 @@
 package csm
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -89,17 +90,20 @@ func TestWholeTurn(t *testing.T) {
 func TestInterruption(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
 	d.do(SpeechStarted{1, 2, 9000, 0}).want(PhaseInterrupted)
+	if !slices.Contains(d.fx, Effect(PausePlayback{Gen: 0})) {
+		t.Fatalf("effects %v, want a pause", d.fx)
+	}
+	d.do(SpeechCursor{Gen: 0, Seq: 1, Played: 1, Of: 2}, TimerFired{TimerConfirm, d.s.Timers[TimerConfirm].Gen}).want(PhaseListening)
+	d.do(SpeechStopped{1, 2, 99000}, Final{Epoch: 1, Utterance: 2, Words: 2}).want(PhaseAnalysing)
 	if _, ok := d.fx[0].(Flush); !ok {
 		t.Fatalf("first effect %v, want the flush", d.fx[0])
 	}
-	d.do(SpeechFlushed{Gen: 0, Seq: 1, Played: 1, Of: 2}).want(PhaseListening)
 	if h := d.s.History.Said().Items; h[1].Heard != 10 {
 		t.Fatalf("history %+v, want half of 20 characters heard", h)
 	}
 	if d.s.Current.ID != 2 {
 		t.Fatalf("turn %d, want the second", d.s.Current.ID)
 	}
-	d.do(SpeechStopped{1, 2, 9900}, Final{Epoch: 1, Utterance: 2, Words: 2}).want(PhaseAnalysing)
 	if d.s.Conv.(Analysing).Unsent != 2 {
 		t.Fatal("the second request did not wait for the first one's end")
 	}

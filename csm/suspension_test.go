@@ -117,7 +117,10 @@ func TestConnectionLostInEveryPhase(t *testing.T) {
 			}
 		})
 	}
+	// An interruption whose words are lost with the connection is reverted; one by key is not.
 	s := listening(t).speaking(1).begin(2).in(csm.PhaseInterrupted).do(csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost})
+	s.wait(200*ms).in(csm.PhaseSpeaking).answered().drained().in(csm.PhaseListening).turn(3).wantSent(1, 3).wantEnds("1 answered", "2 answered")
+	s = listening(t).speaking(1).do(csm.UserInterrupt{}).in(csm.PhaseInterrupted).do(csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost})
 	s.wait(200*ms).in(csm.PhaseListening).turn(3).wantSent(1, 3)
 }
 

@@ -189,8 +189,6 @@ func speakingRows() []Row {
 	return []Row{
 		row(p, KindSpeechStarted, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).pauseForBargeIn),
 		row(p, KindSpeechResumed, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).pauseForBargeIn),
-		keep(p, KindSpeechStarted, deaf, nil),
-		row(p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt),
 		row(p, PartialCounts, byWords, PhaseInterrupted, CauseUserInterrupt, (*run).pauseForBargeIn),
 		row(p, FinalContent, byWords, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.interrupt(); r.enqueueFinal() }),
 		row(p, FinalStop, never.Not(), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }),

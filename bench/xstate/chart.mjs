@@ -26,7 +26,7 @@ export const machine = setup({
 })
 
 const names = {
-  idle: 'Idle', preparing: 'Preparing', listening: 'Listening', speaking: 'Speaking', interrupted: 'Interrupted',
+  idle: 'Idle', preparing: 'Preparing', listening: 'Listening', speaking: 'Speaking', inDoubt: 'Interrupted', interrupted: 'Interrupted',
   suspended: 'Suspended', faulted: 'Faulted', terminating: 'Terminating',
   analysing: 'Analysing', waitingForCopilot: 'WaitingForCopilot', generatingResponse: 'GeneratingResponse',
 }

@@ -3,9 +3,10 @@
 import { and, assign, enqueueActions, not, stateIn } from 'xstate'
 
 import {
-  arm, ask, begin, clearQueue, connected, connectionGone, content, drainedAll, endTurn,
-  enqueueUtterance, giveUp, heardAll, knows, live, ofEpoch, ofGen, ofInstance, openTurn, publish,
-  send, silent, started, stop, stopWord, takeQueued, tell, timer, whole,
+  arm, ask, begin, clearQueue, connected, connectionGone, content, counts, cutOff, drainedAll, endTurn,
+  enqueueUtterance, giveUp, heardAll, knows, live, ofEpoch, ofGen, ofInstance, ofRequest, openTurn,
+  publish, send, sendAfter, sendUnsent, silent, spokenOver, started, stop, stopWord, takeQueued, tell, timer, unsent,
+  whole,
 } from './parts.mjs'
 
 /** The ways out of every state of a conversation. */
@@ -38,6 +39,7 @@ const listening = {
     'vad.start': { guard: and([connected, silent]), actions: openTurn },
     'stt.partial': { guard: and([connected, knows]) },
     'stt.final': [
+      { guard: and([connected, knows, content, spokenOver]), target: 'processing', actions: [...cutOff, ...sendAfter] },
       { guard: and([connected, knows, content]), target: 'processing', actions: send(({ event }) => event.utterance) },
       { guard: and([connected, knows]), actions: endTurn('dropped') },
     ],
@@ -77,6 +79,7 @@ const processing = {
           guard: live, target: 'waitingForCopilot',
           actions: assign(({ context, event }) => ({ current: { ...context.current, attempt: event.attempt } })),
         },
+        'copilot.done': { guard: and([unsent, ofRequest]), actions: [...sendUnsent, ...arm('response')] },
       },
     },
     waitingForCopilot: {
@@ -113,7 +116,7 @@ const speaking = {
       { guard: and([ofGen, ({ context }) => context.line.ended, drainedAll]), target: 'listening', actions: endTurn('answered') },
       { guard: ofGen, target: 'processing.generatingResponse' },
     ],
-    'vad.start': { guard: and([connected, silent]), target: 'interrupted' },
+    'vad.start': { guard: and([connected, silent]), target: 'inDoubt' },
     'user.interrupt': { target: 'interrupted', actions: clearQueue },
     'stt.final': { guard: and([connected, knows, content]), actions: enqueueUtterance },
     'user.playback': { actions: tell('playback', ({ event }) => ({ pause: event.pause })) },
@@ -122,18 +125,23 @@ const speaking = {
   },
 }
 
+/** A voice over the assistant that may be a cough: the answer is paused. */
+const inDoubt = {
+  entry: [publish('Interrupted'), tell('playback', () => ({ pause: true })), ...arm('confirm')],
+  exit: stop('confirm'),
+  on: {
+    ...out('speaking'),
+    'user.text': { actions: enqueueUtterance },
+    'stt.partial': { guard: and([connected, knows, counts]), target: 'listening' },
+    'stt.final': { guard: and([connected, knows, content]), target: 'processing', actions: [...cutOff, ...sendAfter] },
+    'user.interrupt': { target: 'interrupted', actions: clearQueue },
+    timer: { guard: timer('confirm'), target: 'listening' },
+  },
+}
+
 const interrupted = {
-  entry: [
-    tell('flush'),
-    publish('Interrupted'),
-    tell('request.cancel'),
-    assign(({ context }) => ({ retry: context.current.utterance, current: { ...context.current, interruptions: 1 } })),
-    ask('PublishTurn', ({ context, event }) => ({
-      turn: context.current.id, end: 'interrupted', duration: event.at - context.current.opened,
-    })),
-    ...arm('interrupt'),
-  ],
-  exit: [assign({ current: null }), ...stop('interrupt')],
+  entry: [publish('Interrupted'), ...cutOff, ...arm('interrupt')],
+  exit: stop('interrupt'),
   on: {
     ...out('listening'),
     ...waiting,
@@ -205,6 +213,7 @@ export const conversation = {
     listening: { id: 'listening', ...listening },
     processing,
     speaking: { id: 'speaking', ...speaking },
+    inDoubt,
     interrupted,
     suspended: suspendedState,
     faulted: {

@@ -6,7 +6,7 @@ import { and, assign, enqueueActions, not, raise, stateIn } from 'xstate'
 /** Deadlines in milliseconds: the core's defaults. */
 export const config = {
   start: 10000, prepare: 15000, utterance: 60000, final: 6000, response: 8000, stall: 15000,
-  cancel: 2000, speech: 30000, interrupt: 150, suspend: 60000, fault: 500, terminate: 1500,
+  cancel: 2000, speech: 30000, interrupt: 150, confirm: 250, suspend: 60000, fault: 500, terminate: 1500,
 }
 
 export const queueMax = 8
@@ -23,6 +23,7 @@ export const initial = {
   retry: 0,
   open: 0, // the utterance that is being spoken
   pending: [], // utterances whose words are awaited
+  unsent: 0, // the utterance that waits for the end of a cancelled request
   live: null, // the request under way
   line: { gen: 0, segments: [], played: 0, ended: false },
   history: [],
@@ -82,6 +83,9 @@ export const knows = ({ context, event }) => context.open === event.utterance ||
 export const content = ({ event }) => (event.class ?? 0) === 0 && event.words > 0
 export const stopWord = ({ event }) => event.class === 3
 export const whole = ({ event }) => !event.code && !event.cancelled
+export const counts = ({ event }) => (event.class ?? 0) === 0
+export const spokenOver = ({ context }) => context.current?.role === 'assistant' && context.live !== null
+export const unsent = ({ context }) => context.unsent !== 0
 export const suspended = stateIn({ conversation: 'suspended' })
 export const heardAll = ({ context }) => context.line.played === context.line.segments.length
 export const lastSeq = ({ context }) => context.line.segments[context.line.segments.length - 1].seq
@@ -133,6 +137,21 @@ export const send = (utterance) => [
   })),
   tell('request.sent', ({ context }) => ({ request: context.ids.request })),
 ]
+
+/** Ends the answer that the user spoke over: what interrupts is sent when its request has ended. */
+export const cutOff = [
+  tell('request.cancel'),
+  tell('flush'),
+  assign(({ context }) => ({ retry: context.current.utterance, current: { ...context.current, interruptions: 1 } })),
+  ask('PublishTurn', ({ context, event }) => ({
+    turn: context.current.id, end: 'interrupted', duration: event.at - context.current.opened,
+  })),
+  assign({ current: null }),
+]
+
+export const sendAfter = [openTurn, assign({ unsent: ({ event }) => event.utterance })]
+
+export const sendUnsent = [...send(({ context }) => context.unsent), assign({ unsent: 0 })]
 
 export const enqueueUtterance = [
   assign(({ context, event }) => (context.queue.length < queueMax ? { queue: [...context.queue, event.utterance] } : {})),

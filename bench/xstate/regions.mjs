@@ -241,6 +241,7 @@ export const speech = {
         'tts.played': played,
         'tts.drained': drained,
         hold: { target: 'paused', actions: [pausePlayback, ...stop('speech')] },
+        playback: { guard: not(resumed), target: 'paused', actions: [pausePlayback, ...stop('speech')] },
         flush,
       },
     },

@@ -185,7 +185,7 @@ func configField(v reflect.Value, name string) (reflect.Value, bool) {
 var valueNames = map[reflect.Type][]string{
 	reflect.TypeFor[turn.Mode]():        {"semantic", "server", "manual"},
 	reflect.TypeFor[turn.Eagerness]():   {"auto", "low", "medium", "high"},
-	reflect.TypeFor[csm.Interruption](): {"atOnce", "confirmed", "byWords", "never"},
+	reflect.TypeFor[csm.Interruption](): {1: "confirmed", "byWords", "never"},
 }
 
 // setNamed sets a number, or an enumeration by value name.

@@ -45,7 +45,7 @@ type World struct {
 
 // limits are the limits of walks, larger than those of an exploration.
 var limits = world.Limits{
-	Groups: ^(world.Configuring | world.Quiet), Pending: 2, Segments: 2, Attempts: 2, Calls: 2, Drafts: 2, Interruption: csm.Confirmed,
+	Groups: ^(world.Configuring | world.Quiet), Pending: 2, Segments: 2, Attempts: 2, Calls: 2, Drafts: 2,
 }
 
 // NewWorld returns a world before the first event.

@@ -23,7 +23,7 @@ type Limits struct {
 	Drafts   int        `json:"drafts"`   // utterances in a turn with manual commit; 0 for automatic turns, where one may be merged
 	History  int        `json:"history"`  // items from which the oldest are summarised, 0 for never
 
-	Interruption csm.Interruption `json:"interruption"` // what interrupts the assistant
+	Interruption csm.Interruption `json:"interruption"` // what interrupts the assistant; 0 for the default
 }
 
 // Configured returns l with the core configuration that it implies.
@@ -31,7 +31,7 @@ func (l Limits) Configured() Limits {
 	c := csm.DefaultConfig()
 	c.QueueMax, c.FaultRetries, c.BreakerFaults, c.BreakerWindow = l.Queue, l.Faults, 2, time.Minute
 	c.Tools, c.RoundsMax = l.Groups&Tooling != 0, l.Rounds
-	c.HistoryMax, c.HistoryKeep, c.Interruption = l.History, 1, l.Interruption
+	c.HistoryMax, c.HistoryKeep, c.Interruption = l.History, 1, max(c.Interruption, l.Interruption)
 	if l.Drafts > 0 {
 		c.Turns = turn.Manual
 	}
@@ -419,7 +419,7 @@ func (p *Place) speaks(out []Move) []Move {
 // lengths are positions at which speech that started at 0 may end: immediately and, if
 // its length matters, late.
 func (p *Place) lengths() []int64 {
-	if p.Limits.Interruption == csm.Confirmed || p.Limits.Interruption == csm.ByWords {
+	if p.Limits.Interruption != csm.Never {
 		return []int64{0, 10 * 48000}
 	}
 	return []int64{0}
@@ -428,10 +428,7 @@ func (p *Place) lengths() []int64 {
 // recognised appends the possible transcripts of an utterance.
 func (p *Place) recognised(u uint64, out []Move) []Move {
 	epoch := p.Env.Epoch
-	out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1}))
-	if p.Limits.Interruption != csm.AtOnce {
-		out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1, Class: csm.Backchannel}))
-	}
+	out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1}), does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1, Class: csm.Backchannel}))
 	for _, t := range transcripts {
 		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop && t.final.Class != csm.Pause && !t.final.Doubted
 		if !p.has(t.group) || sent && p.merged() {

@@ -49,7 +49,7 @@ func TestLatencies(t *testing.T) {
 	}
 	want := Interruption{
 		Onset: 25600 * ms, Utterance: 3,
-		Decided: known(onsetDelay), Silent: known(onsetDelay + flushTime), Listening: known(onsetDelay + flushTime),
+		Decided: known(onsetDelay), Silent: known(onsetDelay + pauseTime), Listening: known(onsetDelay + 250*ms),
 	}
 	if got := turns[1].Interruption; got == nil || *got != want {
 		t.Errorf("the interruption is %+v, want %+v", got, want)
@@ -178,13 +178,6 @@ func TestDroppedTurn(t *testing.T) {
 	}
 }
 
-// twoPhases is the configuration in which an onset first only pauses.
-func twoPhases() csm.Config {
-	c := csm.DefaultConfig()
-	c.Interruption = csm.Confirmed
-	return c
-}
-
 // interruptedInDoubt is a conversation with two-phase barge-in: a cough, an "mm-hm",
 // and intended words.
 func interruptedInDoubt(t testing.TB) *journal.Journal {
@@ -192,7 +185,6 @@ func interruptedInDoubt(t testing.TB) *journal.Journal {
 		"There are three places that open the file. |The first is the configuration loader, which never closes it when parsing fails. |The second is the log writer, and the third a test helper. ",
 		"In the loader, defer the close right after the error check. |Then run the tests again. ",
 	}, func(f *fakeWorld) {
-		f.loop.Post(csm.Configure{Config: twoPhases()})
 		f.post(200*ms, csm.UserStart{Call: 1})
 		f.clock.AfterFunc(ms, func() {
 			f.capture = 200*ms + 90*ms + 30*ms
@@ -253,7 +245,6 @@ func TestInterruptionInDoubt(t *testing.T) {
 // starts again in another one.
 func TestSuspicionThatEndsByItself(t *testing.T) {
 	j := hold(t, journal.Full, 20*time.Second, []string{"It is a queue. "}, func(f *fakeWorld) {
-		f.loop.Post(csm.Configure{Config: twoPhases()})
 		f.post(0, csm.UserStart{})
 		f.capture = 120 * ms
 		f.says(1, time.Second, 2*time.Second, "what is a channel")
@@ -279,7 +270,6 @@ func TestOnsetOfTheLocalDetector(t *testing.T) {
 	j := hold(t, journal.Full, 30*time.Second, []string{
 		"There are three places that open the file, and the first of them is the configuration loader. ",
 	}, func(f *fakeWorld) {
-		f.loop.Post(csm.Configure{Config: twoPhases()})
 		f.post(0, csm.UserStart{})
 		f.capture = 120 * ms
 		f.says(1, time.Second, 2*time.Second, "where do we leak file descriptors")

@@ -167,7 +167,6 @@
 #define READ 3
 
 /* interruption profiles */
-#define ATONCE 0
 #define CONFIRMED 1
 #define BYWORDS 2
 #define NEVER 3
@@ -198,7 +197,7 @@ short uat[U];        /* the order of onsets */
 short nonset;
 bit doubt, meant;    /* the rest is kept until it is known what was said; words that count were heard */
 bit turn, words, expl, acted, manual, atools;
-byte profile, turns;
+byte profile = CONFIRMED, turns;
 bit tools;           /* the settings */
 byte prof, man;      /* those of the turn */
 byte queue;

@@ -44,7 +44,6 @@ inline onset() {
      :: ph == SPEAKING ->
         if
         :: PROF == CONFIRMED || upause || (ap != A_NONE && PROF != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
-        :: PROF == ATONCE && !upause && ap == A_NONE -> cut(); ph = INTERRUPTED
         :: else
         fi
      :: ph == LISTENING && !doubt && ap == A_ASKING -> flush(); ap = A_LISTENING /* it is not said over the user */

@@ -49,7 +49,7 @@ func expected() []string {
 		"004.guard.hasQueuedMessages", "004.guard.hasToolCall",
 		"004.action.startToolSearch", "004.action.startGenerating", "004.action.cancelToolSearch", "004.action.cancelGeneration",
 		"004.action.cancelStream", "004.action.appendToolResponseMessage", "004.action.appendToolRejectionMessage", "004.action.callTool",
-		"002.6.rows", "002.6.guards", "002.6.faults", "002.6.frameworks", "000.6.fizzbee", "000.gate", "001.errorLane", "001.turnNumbers", "design.twoPhase", "design.14", "design.15", "design.16", "design.17", "design.18", "design.gate",
+		"002.atOnce", "002.6.rows", "002.6.guards", "002.6.faults", "002.6.frameworks", "000.6.fizzbee", "000.gate", "001.errorLane", "001.turnNumbers", "design.twoPhase", "design.14", "design.15", "design.16", "design.17", "design.18", "design.gate",
 	)
 }
 

@@ -25,7 +25,6 @@ var worlds = []world{
 	{"speech", bounds(1, confirmed, 2, "HANDS")},
 	{"holds", bounds(1, confirmed, 2, "HOLDS")},
 	{"tools", bounds(1, confirmed, 2, "TOOLS")},
-	{"two voices", bounds(2, atOnce, 0, "TOOLS")},
 	{"held tools", bounds(1, confirmed, 0, "TOOLS", "HOLDS")},
 	{"by words", bounds(1, byWords, 2)},
 	{"two voices over an answer", bounds(2, confirmed, 1, "TOOLS")},
@@ -36,7 +35,6 @@ var worlds = []world{
 
 // Interruption profiles.
 const (
-	atOnce    = 0
 	confirmed = 1
 	byWords   = 2
 )
