@@ -67,19 +67,13 @@ inline first_awaited() {
   od;
   i0 = 0
 }
-/* more than four are not awaited: the first of them is lost */
-inline crowded() {
-  npend = 0; i0 = 0; do :: i0 < U -> if :: ust[i0] == AWAITED -> npend++ :: else fi; i0++ :: else -> break od; i0 = 0;
-  if :: npend > 4 -> first_awaited(); ust[first_] = NONE; xlost = 1 :: else fi;
-  look()
-}
 /* a voice is silent, for now or for good */
 inline fell_silent(isover) {
   look();
   if
   :: !eb || ust[U_(ea)] == NONE || ust[U_(ea)] == AWAITED || (!isover && ust[U_(ea)] == SILENT) -> stale = 1
   :: else ->
-     if :: isover -> ust[U_(ea)] = AWAITED; crowded() :: else -> ust[U_(ea)] = SILENT fi;
+     if :: isover -> ust[U_(ea)] = AWAITED; look() :: else -> ust[U_(ea)] = SILENT fi;
      if
      :: doubt && ec && !meant && npend == 1 && (ph == INTERRUPTED || ph == LISTENING) ->
         if :: ready -> ph = SPEAKING :: else -> skip fi; 
