@@ -63,7 +63,7 @@ const (
 	maxHeader = 64 << 10
 	// maxFile is the length of a file at most: that of Limits, and its last line.
 	maxFile = MaxBytes + 16<<20
-	doCheck   = "use a file written by --journal or diagnostics/journal"
+	doCheck = "use a file written by --journal or diagnostics/journal"
 )
 
 // Read reads one file of a journal. The error for a damaged file is a *Damage.
