@@ -110,6 +110,15 @@ type Selector interface {
 	Select(id string)
 }
 
+// Microphone is a Source that hears a room. Unlike a recording it has noise: it delivers only
+// zeros for long if it is muted, or if the system keeps it from this program.
+type Microphone interface {
+	Source
+	// Muted reports whether the system's sound settings mute it, where the system tells. It
+	// is safe for concurrent use.
+	Muted() bool
+}
+
 // Recording is a Source that plays recorded material. Its audio does not wait for
 // the conversation, so Run starts when the conversation begins to listen rather
 // than right after Open.

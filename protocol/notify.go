@@ -74,14 +74,15 @@ var NotificationKinds = []NotificationKind{NotificationMessage, NotificationMode
 // NotificationParams is the payload of agentvoice.notification: a message for the user,
 // in the locale of initialize.
 type NotificationParams struct {
-	Message  string           `json:"message"`
-	Severity Severity         `json:"severity"`
-	Kind     NotificationKind `json:"kind"`
-	Code     ErrorCode        `json:"code,omitempty"`                                      // the failure that it explains
-	Progress *float64         `json:"progress,omitempty" jsonschema:"minimum=0,maximum=1"` // for modelLoading
-	TurnID   string           `json:"turnId,omitempty"`
-	Snapshot *Snapshot        `json:"snapshot,omitempty"`                       // for resync
-	Dropped  int              `json:"dropped,omitempty" jsonschema:"minimum=0"` // for a watcher's resync: the number of dropped messages
+	Message     string           `json:"message"`
+	Severity    Severity         `json:"severity"`
+	Kind        NotificationKind `json:"kind"`
+	Code        ErrorCode        `json:"code,omitempty"`                                      // the failure that it explains
+	Remediation string           `json:"remediation,omitempty"`                               // what the user can do about it
+	Progress    *float64         `json:"progress,omitempty" jsonschema:"minimum=0,maximum=1"` // for modelLoading
+	TurnID      string           `json:"turnId,omitempty"`
+	Snapshot    *Snapshot        `json:"snapshot,omitempty"`                       // for resync
+	Dropped     int              `json:"dropped,omitempty" jsonschema:"minimum=0"` // for a watcher's resync: the number of dropped messages
 }
 
 // TranscriptParams is the payload of agentvoice.transcript: the text so far of one half

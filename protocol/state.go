@@ -166,6 +166,7 @@ type Microphone struct {
 	Wake    bool       `json:"wake"`              // the wake phrase is being listened for
 	Phrase  string     `json:"phrase,omitempty"`  // the wake phrase, if the settings enable one
 	Mode    TurnMode   `json:"mode"`              // of the current or next conversation
+	Fault   ErrorCode  `json:"fault,omitempty"`   // why the user is not heard well: microphoneMuted, microphoneSilent, microphoneClips or microphoneQuiet
 	Seq     int64      `json:"seq"`
 }
 

@@ -34,6 +34,15 @@ type Device struct {
 
 	index  int    // index in the library's list
 	server string // name at the sound server; "" for devices of the library's list
+	muted  bool   // in the sound server's settings
+}
+
+// sameDevices reports whether two lists have the same devices, muted or not.
+func sameDevices(a, b []Device) bool {
+	return slices.EqualFunc(a, b, func(x, y Device) bool {
+		x.muted = y.muted
+		return x == y
+	})
 }
 
 // direction is capture or playback.

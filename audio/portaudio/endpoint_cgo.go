@@ -142,6 +142,12 @@ func (s *Source) Run(ctx context.Context, deliver func(pos int64, f *audio.Frame
 	})
 }
 
+// Muted implements audio.Microphone. Only a sound server tells.
+func (s *Source) Muted() bool {
+	st := s.s.Load()
+	return st != nil && st.muted.Load()
+}
+
 // Latency returns the delay from the microphone to deliver, as reported at opening.
 // The delay that a sound server reports with each callback is less accurate until the
 // server has estimated its clock; see Timing.
@@ -190,11 +196,11 @@ func (s *Sink) Latency() time.Duration {
 }
 
 var (
-	_ audio.Source   = (*Source)(nil)
-	_ audio.Sink     = (*Sink)(nil)
-	_ audio.Selector = (*Source)(nil)
-	_ audio.Selector = (*Sink)(nil)
-	_ audio.Rester   = (*Sink)(nil)
-	_ audio.Timed    = (*Source)(nil)
-	_ audio.Timed    = (*Sink)(nil)
+	_ audio.Microphone = (*Source)(nil)
+	_ audio.Sink       = (*Sink)(nil)
+	_ audio.Selector   = (*Source)(nil)
+	_ audio.Selector   = (*Sink)(nil)
+	_ audio.Rester     = (*Sink)(nil)
+	_ audio.Timed      = (*Source)(nil)
+	_ audio.Timed      = (*Sink)(nil)
 )

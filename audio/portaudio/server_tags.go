@@ -118,7 +118,7 @@ func (r *tagReader) device(dir direction) (d Device, monitor bool) {
 	r.skip(tagMap, 1)
 	r.u32() // module
 	r.skip(tagVolume, 4)
-	r.boolean() // muted
+	d.muted = r.boolean()
 	link := r.u32()
 	r.text() // name of the link
 	r.usec() // latency

@@ -43,6 +43,7 @@ type stream struct {
 	ran    bool // was run; a stream cannot be restarted
 	stuck  bool // start did not return
 	timing
+	muted atomic.Bool // in the sound server's settings; see watchMute
 
 	// Used by the callback.
 	edge                 *converter
@@ -289,6 +290,9 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 	var gone <-chan struct{}
 	if s.server != nil {
 		gone = s.server.gone
+		if s.dir == capture {
+			defer s.watchMute(ctx)()
+		}
 	}
 	w := s.watchdog()
 	w.start()
@@ -316,6 +320,40 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 			}
 		}
 	}
+}
+
+// watchMute keeps muted up to date until the returned function is called.
+func (s *stream) watchMute(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for subscribed := false; ; {
+			asked, done := audio.WithTimeout(ctx, firstAnswer)
+			if !subscribed {
+				subscribed = s.server.subscribe(asked) == nil
+			}
+			if devices, err := s.server.devices(asked); err == nil {
+				if d, err := choose(devices, s.id, capture); err == nil {
+					s.muted.Store(d.muted)
+				}
+			}
+			done()
+			var again <-chan time.Time // a server that does not report changes, or did not answer in time, is polled
+			if !subscribed {
+				again = time.After(lookEvery)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.server.gone:
+				return
+			case <-s.server.changed:
+			case <-again:
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
 }
 
 // rest implements audio.Rester.

@@ -39,6 +39,9 @@ func (s *Source) Close() error { return nil }
 // Select does nothing.
 func (s *Source) Select(string) {}
 
+// Muted is false.
+func (s *Source) Muted() bool { return false }
+
 // Timing is zero.
 func (s *Source) Timing() audio.Timing { return audio.Timing{} }
 
@@ -70,10 +73,10 @@ func (s *Sink) Select(string) {}
 func (s *Sink) Timing() audio.Timing { return audio.Timing{} }
 
 var (
-	_ audio.Source   = (*Source)(nil)
-	_ audio.Sink     = (*Sink)(nil)
-	_ audio.Selector = (*Source)(nil)
-	_ audio.Selector = (*Sink)(nil)
-	_ audio.Timed    = (*Source)(nil)
-	_ audio.Timed    = (*Sink)(nil)
+	_ audio.Microphone = (*Source)(nil)
+	_ audio.Sink       = (*Sink)(nil)
+	_ audio.Selector   = (*Source)(nil)
+	_ audio.Selector   = (*Sink)(nil)
+	_ audio.Timed      = (*Source)(nil)
+	_ audio.Timed      = (*Sink)(nil)
 )

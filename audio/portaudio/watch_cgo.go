@@ -4,7 +4,6 @@ package portaudio
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -30,7 +29,7 @@ func watch(ctx context.Context, list func() ([]Device, error), changed func([]De
 		if err != nil {
 			return false // it may succeed again soon
 		}
-		if first || !slices.Equal(devices, last) {
+		if first || !sameDevices(devices, last) {
 			first, last = false, devices
 			changed(devices)
 		}
@@ -85,7 +84,7 @@ func watchServer(ctx context.Context, server *soundServer, look func() bool) {
 		if !ask(list) {
 			return
 		}
-		if !slices.Equal(devices, last) && !look() { // and not just a volume
+		if !sameDevices(devices, last) && !look() { // and not just a volume
 			return
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 )
 
 const (
@@ -31,7 +33,9 @@ type heard struct {
 	frames  int
 	silent  int // leading frames of zeros
 	level   audio.Level
-	clipped float64 // the largest share of clipped samples
+	clipped float64   // the largest share of clipped samples
+	voice   []float64 // RMS levels of the frames that may contain a voice
+	muted   bool      // in the system's sound settings
 	timing  audio.Timing
 }
 
@@ -46,6 +50,10 @@ func listen(ctx context.Context, source audio.Source, frames int) (heard, error)
 		return heard{}, err
 	}
 	defer meter.Close()
+	tracker, err := vad.NewTracker(voiceDetectors(func(error) {}), vad.ProfileConfig(vad.ProfileDefault))
+	if err == nil { // a missing detector is a finding of its own
+		defer tracker.Close() //nolint:errcheck // used only to measure
+	}
 	limit := 2*time.Duration(frames)*audio.FrameTime + startTime
 	run, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -53,7 +61,7 @@ func listen(ctx context.Context, source audio.Source, frames int) (heard, error)
 	var out dsp.Output
 	power, peak := 0.0, float64(audio.SilenceLevel)
 	full := func() bool { return h.frames >= 2*frames || h.frames >= frames && !h.zeros() }
-	err = source.Run(run, func(_ int64, f *audio.Frame) {
+	err = source.Run(run, func(pos int64, f *audio.Frame) {
 		if full() {
 			return
 		}
@@ -65,10 +73,18 @@ func listen(ctx context.Context, source audio.Source, frames int) (heard, error)
 		h.clipped = max(h.clipped, meter.Stats().Clipped)
 		l := audio.LevelOf(f[:])
 		peak, power = max(peak, l.Peak), power+math.Pow(10, l.RMS/10)
+		if tracker != nil {
+			if _, err := tracker.Push(pos, f); err == nil && tracker.MaybeVoice() {
+				h.voice = append(h.voice, l.RMS)
+			}
+		}
 		if full() {
 			cancel()
 		}
 	})
+	if mic, ok := source.(audio.Microphone); ok {
+		h.muted = mic.Muted()
+	}
 	if timed, ok := source.(audio.Timed); ok {
 		h.timing = timed.Timing()
 	}
@@ -96,6 +112,11 @@ func listen(ctx context.Context, source audio.Source, frames int) (heard, error)
 // judge returns what is wrong with the signal, or nil.
 func (h heard) judge() error {
 	switch {
+	case h.muted:
+		return fault{
+			"the microphone is muted in the system's sound settings",
+			"unmute it there, or use another one with --audio-in",
+		}
 	case h.zeros():
 		return fault{
 			fmt.Sprintf("the microphone delivers only zeros (for %v)", time.Duration(h.frames)*audio.FrameTime),
@@ -105,6 +126,11 @@ func (h heard) judge() error {
 		return fault{
 			fmt.Sprintf("the microphone signal is too quiet (peak %.0f dBFS)", h.level.Peak),
 			"unmute it and raise the input level in the system's sound settings, or use another one with --audio-in",
+		}
+	case live.TooQuiet(h.voice):
+		return fault{
+			fmt.Sprintf("the voice in the microphone is too quiet to be recognised (peak %.0f dBFS)", h.level.Peak),
+			"raise the input level in the system's sound settings, move closer, or use another one with --audio-in",
 		}
 	case h.clipped >= maxClippedShare:
 		return fault{

@@ -154,6 +154,20 @@ func TestDoctorReportsSilentMicrophone(t *testing.T) {
 	wants(t, examined(t, soundCheck{}), "hearing", false, "too quiet", "raise the input level")
 }
 
+// TestDoctorReportsMutedMicrophone distinguishes one that is muted in the settings from one that
+// is too quiet.
+//
+//test:realtime
+func TestDoctorReportsMutedMicrophone(t *testing.T) {
+	server := pulse.ForTest(t)
+	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -85}, human(t, -70))
+	wants(t, examined(t, soundCheck{}), "hearing", false, "too quiet to be recognised", "raise the input level")
+	if _, err := server.Pactl(bounded(t), "set-source-mute", pulse.MicrophoneName, "1"); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, examined(t, soundCheck{}), "hearing", false, "muted in the system's sound settings", "unmute it there")
+}
+
 // TestDoctorReportsClippingMicrophone uses the same voice at full scale and clipped.
 //
 //test:realtime

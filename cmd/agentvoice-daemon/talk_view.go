@@ -45,6 +45,7 @@ type talkView struct {
 	unanswered int                 // turns that failed
 	reason     string              // of the last warning
 	asked      protocol.ToolParams // the call that awaits an answer; empty if none does
+	fault      protocol.ErrorCode  // of the microphone
 	over       bool
 	failed     string
 }
@@ -82,7 +83,7 @@ func (v *talkView) notify(_ string, params any) {
 		v.tool(p)
 	case protocol.NotificationParams:
 		v.line(time.Time{}, "! "+p.Message)
-		if advice := protocol.English.NewErrorParams(p.Code, "").Remediation; p.Code != "" && advice != "" {
+		if advice := adviceOf(p); advice != "" {
 			v.line(time.Time{}, "  "+advice)
 		}
 		if p.Severity != protocol.SeverityInfo && p.Message != "" {
@@ -91,9 +92,26 @@ func (v *talkView) notify(_ string, params any) {
 	case protocol.ErrorParams:
 		v.line(time.Time{}, "! "+p.Message+" "+p.Remediation)
 		v.failed = p.Message + "; " + p.Remediation
+	case protocol.Microphone:
+		if v.fault != "" && p.Fault == "" {
+			v.line(time.Time{}, "  The microphone works again.")
+		}
+		v.fault = p.Fault
 	case protocol.LevelParams:
 		v.input, v.output = p.Input, p.Output
 		v.status()
+	}
+}
+
+// adviceOf returns what the user can do about what a notification says.
+func adviceOf(p protocol.NotificationParams) string {
+	switch {
+	case p.Remediation != "":
+		return p.Remediation
+	case p.Code == "" || p.Severity == protocol.SeverityInfo: // it is over
+		return ""
+	default:
+		return protocol.English.NewErrorParams(p.Code, "").Remediation
 	}
 }
 

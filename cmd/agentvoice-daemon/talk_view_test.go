@@ -136,6 +136,26 @@ func TestAnswerRows(t *testing.T) {
 	}
 }
 
+// A fault of the microphone is shown with what to do, and so is its end. What is over needs no
+// advice.
+func TestMicrophoneFaultsInTheView(t *testing.T) {
+	var out strings.Builder
+	v := &talkView{out: &out, idle: make(chan struct{})}
+	for _, p := range []any{
+		protocol.Microphone{Open: true},
+		protocol.Microphone{Open: true, Fault: protocol.CodeMicrophoneMuted},
+		protocol.NotificationParams{Message: "The microphone is muted.", Severity: protocol.SeverityWarning, Code: protocol.CodeMicrophoneMuted, Remediation: "Unmute it."},
+		protocol.Microphone{Open: true},
+		protocol.NotificationParams{Message: "The audio device is back.", Severity: protocol.SeverityInfo, Code: protocol.CodeDeviceLost},
+	} {
+		v.notify("", p)
+	}
+	const want = "! The microphone is muted.\n  Unmute it.\n  The microphone works again.\n! The audio device is back.\n"
+	if got := strings.ReplaceAll(out.String(), strings.Repeat(" ", margin), ""); got != want {
+		t.Errorf("it shows\n%s, want\n%s", got, want)
+	}
+}
+
 // A failure is shown with what to do, and a conversation in which no question was
 // answered fails.
 func TestFailedTurnsInTheView(t *testing.T) {

@@ -1,7 +1,7 @@
 // The window's knowledge of its conversation: the daemon's last snapshot and the notifications since. It is
 // immutable; only reduce creates a new one, and present renders it.
 
-import { type Problem, afterAnswer, afterQuestion, afterTransition, withProblem } from './problem';
+import { type Problem, afterAnswer, afterMicrophone, afterQuestion, afterTransition, withProblem } from './problem';
 import {
   ERRORS,
   type CaptionParams,
@@ -122,7 +122,7 @@ export function reduce(m: Model, change: Change): Model {
     case 'notification':
       return noticed(m, change.params);
     case 'microphone':
-      return m.snapshot === undefined ? m : { ...m, snapshot: { ...m.snapshot, microphone: newerMicrophone(m.snapshot.microphone, change.params) } };
+      return m.snapshot === undefined ? m : heardBy(m, newerMicrophone(m.snapshot.microphone, change.params), m.snapshot);
     case 'error':
       return { ...m, problem: withProblem(m.problem, change.params), starting: false };
     case 'snapshot':
@@ -161,7 +161,7 @@ function noticed(m: Model, p: NotificationParams): Model {
     return { ...m, notice: p };
   }
   const known = m.problem?.code === p.code ? m.problem : undefined; // from agentvoice.error, which has more details
-  const problem = { code: p.code, message: known?.message ?? p.message, remediation: known?.remediation ?? '', retryable: ERRORS[p.code].retryable };
+  const problem = { code: p.code, message: known?.message ?? p.message, remediation: known?.remediation ?? p.remediation ?? '', retryable: ERRORS[p.code].retryable };
   return { ...m, problem: withProblem(m.problem, problem) };
 }
 
@@ -220,6 +220,11 @@ function pausedBy(snapshot: Snapshot, p: PausedParams): Snapshot {
 
 function newerMicrophone(now: Microphone, then: Microphone): Microphone {
   return now.seq > then.seq ? now : then;
+}
+
+/** The model with a report of the microphone. One without a fault resolves the problem that an earlier fault was. */
+function heardBy(m: Model, microphone: Microphone, snapshot: Snapshot): Model {
+  return { ...m, snapshot: { ...snapshot, microphone }, problem: afterMicrophone(m.problem, microphone) };
 }
 
 /** The microphone before the first report of a daemon. */

@@ -1,6 +1,6 @@
 // The problem that the window shows: what causes one, what follows from it, and what resolves it.
 
-import type { ErrorCode, StateParams } from './protocol.gen';
+import type { ErrorCode, Microphone, StateParams } from './protocol.gen';
 
 /** ProblemCode identifies a failure, reported by the daemon or detected by the extension. */
 export type ProblemCode =
@@ -71,6 +71,12 @@ export function afterAnswer(problem: Problem | undefined): Problem | undefined {
 /** The problem after the next question, which clears that of an answer; an infrastructure problem stays until the part works. */
 export function afterQuestion(problem: Problem | undefined): Problem | undefined {
   return problem !== undefined && ofAnswer(problem.code) ? undefined : problem;
+}
+
+/** The problem after a report of the microphone. */
+export function afterMicrophone(problem: Problem | undefined, mic: Microphone): Problem | undefined {
+  const ofMicrophone = problem !== undefined && /^microphone(Muted|Silent|Clips|Quiet)$/.test(problem.code);
+  return ofMicrophone && mic.fault === undefined ? undefined : problem;
 }
 
 function ofAnswer(code: ProblemCode): boolean {

@@ -467,6 +467,10 @@ export const ERROR_CODES = [
   'microphoneDenied',
   'microphoneBusy',
   'microphoneTaken',
+  'microphoneMuted',
+  'microphoneSilent',
+  'microphoneClips',
+  'microphoneQuiet',
   'audioFailed',
   'recognitionFailed',
   'recognitionTimeout',
@@ -965,6 +969,8 @@ export interface Microphone {
   phrase?: string;
   /** of the current or next conversation */
   mode: TurnMode;
+  /** why the user is not heard well: microphoneMuted, microphoneSilent, microphoneClips or microphoneQuiet */
+  fault?: ErrorCode;
   seq: number;
 }
 
@@ -1014,6 +1020,8 @@ export interface NotificationParams {
   kind: NotificationKind;
   /** the failure that it explains */
   code?: ErrorCode;
+  /** what the user can do about it */
+  remediation?: string;
   /** for modelLoading */
   progress?: number;
   turnId?: string;
@@ -1661,6 +1669,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   microphoneDenied: { code: -32037, retryable: false },
   microphoneBusy: { code: -32050, retryable: true },
   microphoneTaken: { code: -32051, retryable: false },
+  microphoneMuted: { code: -32097, retryable: true },
+  microphoneSilent: { code: -32098, retryable: true },
+  microphoneClips: { code: -32099, retryable: true },
+  microphoneQuiet: { code: -32100, retryable: true },
   audioFailed: { code: -32038, retryable: true },
   recognitionFailed: { code: -32039, retryable: true },
   recognitionTimeout: { code: -32040, retryable: true },

@@ -2,6 +2,7 @@
 // language. The page makes no decisions.
 
 import { cutNote } from './cut';
+import { type Mic, isDeaf, micText, phraseOf } from './mic';
 import { type Model, isActive } from './model';
 import { type Part, inOrder, placeIn } from './parts';
 import type { ProblemCode } from './problem';
@@ -12,9 +13,6 @@ import type { Call, Line } from './transcript';
 
 /** Tone is the colour and motion of a state. */
 export type Tone = 'ready' | 'busy' | 'listening' | 'speaking' | 'paused' | 'problem';
-
-/** Mic is the state of the microphone for the user. */
-export type Mic = 'starting' | 'closed' | 'open' | 'muted' | 'paused' | 'waitsForKey' | 'wake';
 
 /** Button is an action. It keeps its position in every state. */
 export interface Button {
@@ -305,29 +303,6 @@ function micOf(m: Model): Mic {
     : waitsForKey(m) && !m.held ? 'waitsForKey' : 'open';
 }
 
-function phraseOf(m: Model): string {
-  return m.snapshot?.microphone.phrase ?? '';
-}
-
-function micText(mic: Mic, m: Model, t: Translate): string {
-  switch (mic) {
-    case 'starting':
-      return t('Microphone is starting');
-    case 'open':
-      return t('Microphone is on');
-    case 'muted':
-      return m.snapshot?.microphone.mutedBy === 'locked' ? t('Muted: the screen was locked') : t('Microphone is muted');
-    case 'waitsForKey':
-      return t('Microphone waits for the key');
-    case 'paused':
-      return t('Microphone is paused');
-    case 'wake':
-      return t('Microphone listens for “{0}”', phraseOf(m));
-    default:
-      return t('Microphone is off');
-  }
-}
-
 function hintOf(m: Model, mic: Mic, t: Translate): string {
   if (m.daemon === 'failed') {
     return '';
@@ -344,6 +319,7 @@ function hintOf(m: Model, mic: Mic, t: Translate): string {
         : t('Press Start, then just speak.');
     case 'listening':
       return mic === 'muted' ? t('You’re muted.')
+        : isDeaf(m) ? t('You can’t be heard.')
         : waitsForKey(m) ? t('Hold the button while you speak.')
         : t('Go ahead, I’m listening.');
     case 'processing':

@@ -132,6 +132,16 @@ test('a problem ends with what ends it: the next question, or a conversation tha
   assert.equal(after(problem('authentication'), state('terminating', { cause: 'fatal' }), state('idle', { cause: 'reset' })).problem?.code, 'authentication');
 });
 
+test('a fault of the microphone is a problem with its remedy until the microphone works', () => {
+  const told: Change = { is: 'notification', params: { message: 'The microphone is muted.', severity: 'warning', kind: 'message', code: 'microphoneMuted', remediation: 'Unmute it.' } };
+  const mic = (seq: number, fault?: 'microphoneMuted'): Change => ({ is: 'microphone', params: { open: true, muted: false, wake: false, mode: 'automatic', seq, ...(fault === undefined ? {} : { fault }) } });
+  const dead = [state('listening'), mic(100, 'microphoneMuted'), told];
+  assert.deepEqual([after(...dead).problem?.code, after(...dead).problem?.remediation], ['microphoneMuted', 'Unmute it.']);
+  assert.equal(after(...dead, turn({ event: 'turn-started', role: 'user' })).problem?.code, 'microphoneMuted');
+  assert.equal(after(...dead, mic(101)).problem, undefined);
+  assert.equal(after(state('listening'), problem('copilotQuota'), mic(101)).problem?.code, 'copilotQuota');
+});
+
 test('an answer to a request that comes late does not bring an old state back', () => {
   const m = after(state('speaking', { seq: 7 }), { is: 'snapshot', snapshot: snapshot('listening', 6) });
   assert.equal(m.snapshot?.state, 'speaking');

@@ -64,6 +64,19 @@ test('nothing looks as if it listened while the user is muted', () => {
   assert.equal(tone({ muted: true, mutedBy: 'user' }), 'paused');
 });
 
+test('a microphone that is not heard says why, and nobody is asked to speak into it', () => {
+  const shown = (over: Partial<Microphone>): string[] => {
+    const { micText, hint } = present(inState('listening', {}, heard(over)), around, english);
+    return [micText, hint];
+  };
+  assert.deepEqual(shown({}), ['Microphone is on', 'Go ahead, I’m listening.']);
+  assert.deepEqual(shown({ fault: 'microphoneMuted' }), ['Microphone is muted in the sound settings', 'You can’t be heard.']);
+  assert.deepEqual(shown({ fault: 'microphoneSilent' }), ['Microphone delivers no sound', 'You can’t be heard.']);
+  assert.deepEqual(shown({ fault: 'microphoneClips' }), ['Microphone is too loud', 'Go ahead, I’m listening.']);
+  assert.deepEqual(shown({ fault: 'microphoneQuiet' }), ['Microphone is too quiet', 'Go ahead, I’m listening.']);
+  assert.equal(shown({ fault: 'microphoneMuted', muted: true })[0], 'Microphone is muted');
+});
+
 test('while no daemon runs nobody says that the microphone is muted', () => {
   const mic = (m: Partial<Model>): string => present({ ...START, ...m }, around, english).mic;
   assert.equal(mic({}), 'closed');

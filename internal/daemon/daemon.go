@@ -179,7 +179,7 @@ func (d *Daemon) port() Port {
 		Post: d.fromWorld, Settings: d.prompted, NewUtterance: d.content.newID,
 		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
-		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
+		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Faulty: d.faulty, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
 		Capturing: d.capturing, Waking: d.waking, Used: d.used,
 	}
 }
@@ -549,6 +549,7 @@ func (d *Daemon) warn(code protocol.ErrorCode, detail string) {
 	}
 	d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
 		Message: message, Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage, Code: code,
+		Remediation: d.spec(code).Params(d.locale(), "").Remediation,
 	})
 }
 

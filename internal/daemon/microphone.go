@@ -58,6 +58,14 @@ func (d *Daemon) capturing(open bool) {
 	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open = open })
 }
 
+// faulty handles the World's report on a fault of the microphone.
+func (d *Daemon) faulty(fault protocol.ErrorCode) {
+	d.setMicrophone(func(mic *protocol.Microphone) { mic.Fault = fault })
+	if fault != "" {
+		d.warn(fault, "")
+	}
+}
+
 // waking handles the World's report on capture for the wake phrase.
 func (d *Daemon) waking(listening bool) {
 	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open, mic.Wake = listening, listening })

@@ -60,6 +60,8 @@ type Port struct {
 	// Warn tells the user about a problem that does not affect the conversation: the
 	// text of the code, and a detail as for Fail.
 	Warn func(code protocol.ErrorCode, detail string)
+	// Faulty reports why the microphone does not hear the user well; "" means that it does.
+	Faulty func(protocol.ErrorCode)
 	// Used records the use of a service. It does not block.
 	Used func(usage.Use)
 	// Spoken returns the spoken text of a code in the user's language.

@@ -254,7 +254,9 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		}
 		last = base + pos
 		ear.clock.delivered(last+audio.FrameSamples, d.w.now())
+		zero := *f == audio.Frame{}
 		d.captured(last, f, ear)
+		d.judgeMicrophone(source, ear, zero)
 	}
 	restart := func() {
 		base = last + audio.FrameSamples
@@ -302,6 +304,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		restart()
 		late, known := ear.correction()
 		ear.reopened()
+		d.forgetFault(ear)
 		if napped && known { // the devices are the same
 			ear.front.Correct(late)
 		}
@@ -446,6 +449,7 @@ func (d *devices) release() {
 	}
 	d.out.Store(nil)
 	ear := d.ear.Swap(nil)
+	d.forgetFault(ear)
 	if late, known := ear.correction(); known {
 		d.echo.late, d.echo.known = late, true
 	}

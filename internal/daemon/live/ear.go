@@ -33,6 +33,7 @@ type ear struct {
 	backlog backlog
 	levels  levels
 	clock   captureClock
+	faults  heardFaults // of the microphone
 
 	mu     sync.Mutex
 	sounds []span // captured positions between which the speaker was audible, oldest first
@@ -44,7 +45,7 @@ type span struct{ from, to int64 }
 // the connection is dialled; capture waits for them, the devices do not. Without a
 // detector the service's onsets count; doctor and the log report that.
 func newEar(w *World, set protocol.Settings) (*ear, error) {
-	e := &ear{w: w, loaded: make(chan struct{}), gone: make(chan struct{})}
+	e := &ear{w: w, loaded: make(chan struct{}), gone: make(chan struct{}), faults: heardFaults{said: map[protocol.ErrorCode]bool{}}}
 	var processing dsp.Config // changes nothing, but compares both directions
 	if w.cfg.Processing != nil {
 		processing = w.cfg.Processing(set)
