@@ -122,7 +122,7 @@ const (
 // Errors lists every error of the wire: code, number, whether a retry may succeed, then
 // what happened, what to do, and what is said aloud, each in English, German and
 // Japanese. Numbers of this protocol start at -32000 and skip those of LSP and
-// vscode-jsonrpc (-32001, -32002, and -32096 and below).
+// vscode-jsonrpc (-32001, -32002, and -32096 to -32099).
 var Errors = []ErrorSpec{
 	{CodeParseError, -32700, false,
 		words{"The message is not JSON.", "Die Nachricht ist kein JSON.", "メッセージが JSON ではありません。"},
@@ -400,19 +400,19 @@ var Errors = []ErrorSpec{
 		words{"Another window took over the microphone.", "Ein anderes Fenster hat das Mikrofon übernommen.", "別のウィンドウがマイクを引き継ぎました。"},
 		words{"Take it over here to get it back.", "Übernehmen Sie es hier, um es zurückzuholen.", "取り戻すには、ここでマイクを引き継いでください。"},
 		words{"Another window took over the microphone.", "Ein anderes Fenster hat das Mikrofon übernommen.", "別のウィンドウがマイクを引き継ぎました。"}},
-	{CodeMicrophoneMuted, -32097, true,
+	{CodeMicrophoneMuted, -32100, true,
 		words{"The microphone is muted in the system's sound settings. You cannot be heard.", "Das Mikrofon ist in den Toneinstellungen des Systems stummgeschaltet. Sie sind nicht zu hören.", "マイクはシステムのサウンド設定でミュートされています。声は届いていません。"},
 		words{"Unmute it there, or select another microphone.", "Heben Sie die Stummschaltung dort auf oder wählen Sie ein anderes Mikrofon.", "そこでミュートを解除するか、別のマイクを選んでください。"},
 		words{"Your microphone is muted in the sound settings, so I cannot hear you.", "Ihr Mikrofon ist in den Toneinstellungen stummgeschaltet, deshalb höre ich Sie nicht.", "マイクがサウンド設定でミュートされているため、声が聞こえません。"}},
-	{CodeMicrophoneSilent, -32098, true,
+	{CodeMicrophoneSilent, -32101, true,
 		words{"The microphone delivers no sound, not even noise. You cannot be heard.", "Das Mikrofon liefert keinen Ton, nicht einmal Rauschen. Sie sind nicht zu hören.", "マイクから音がまったく届いていません。声は届いていません。"},
 		words{"Check the mute switch on the microphone, its level in the system's sound settings and the permission to use it, or select another one.", "Prüfen Sie den Stummschalter am Mikrofon, seinen Pegel in den Toneinstellungen des Systems und die Erlaubnis, es zu verwenden, oder wählen Sie ein anderes.", "マイクのミュートスイッチ、システムのサウンド設定の入力レベル、使用の許可を確認するか、別のマイクを選んでください。"},
 		words{"No sound comes from your microphone. It may be muted.", "Von Ihrem Mikrofon kommt kein Ton. Vielleicht ist es stummgeschaltet.", "マイクから音が届いていません。ミュートされているかもしれません。"}},
-	{CodeMicrophoneClips, -32099, true,
+	{CodeMicrophoneClips, -32102, true,
 		words{"The microphone is too loud and distorts your voice.", "Das Mikrofon ist zu laut und verzerrt Ihre Stimme.", "マイクの入力が大きすぎて、声が歪んでいます。"},
 		words{"Lower the input level in the system's sound settings, turn off microphone boost, or move away from it.", "Senken Sie den Eingangspegel in den Toneinstellungen des Systems, schalten Sie die Mikrofonverstärkung aus oder gehen Sie weiter weg.", "システムのサウンド設定で入力レベルを下げるか、マイクブーストを切るか、マイクから離れてください。"},
 		words{"Your microphone is too loud and distorts your voice. Please lower its level.", "Ihr Mikrofon ist zu laut und verzerrt Ihre Stimme. Bitte senken Sie seinen Pegel.", "マイクの入力が大きすぎて声が歪んでいます。入力レベルを下げてください。"}},
-	{CodeMicrophoneQuiet, -32100, true,
+	{CodeMicrophoneQuiet, -32103, true,
 		words{"Your voice is too quiet in the microphone to be recognised.", "Ihre Stimme ist im Mikrofon zu leise, um erkannt zu werden.", "マイクに届く声が小さすぎて、認識できません。"},
 		words{"Raise the input level in the system's sound settings, move closer, or select another microphone.", "Erhöhen Sie den Eingangspegel in den Toneinstellungen des Systems, gehen Sie näher heran oder wählen Sie ein anderes Mikrofon.", "システムのサウンド設定で入力レベルを上げるか、マイクに近づくか、別のマイクを選んでください。"},
 		words{"Your microphone is too quiet. Please raise its level or move closer.", "Ihr Mikrofon ist zu leise. Bitte erhöhen Sie seinen Pegel oder gehen Sie näher heran.", "マイクの音が小さすぎます。入力レベルを上げるか、近づいてください。"}},

@@ -15,10 +15,13 @@ const (
 	stallTime = 450 * time.Millisecond
 	// suspectTime is when the device's sound server is probed; it has the rest of
 	// stallTime to answer. If it answers, the device is only busy, for example because
-	// the server is switching devices, and has patience in total. So has a server on an
-	// overloaded machine.
+	// the server is switching devices, and has patience in total.
 	suspectTime = 250 * time.Millisecond
 	patience    = 1500 * time.Millisecond
+	// busyTime is how long callbacks may be missing, and the server's answer, on an overloaded
+	// machine: the threads that make them may be waiting for a processor, even if this process
+	// runs on time. A server that ends is noticed at once.
+	busyTime = 5 * time.Second
 	// startTime applies while the device starts: a sound server first fills its buffer,
 	// and takes up to two seconds to wake a suspended device.
 	startTime = 4 * time.Second
@@ -38,22 +41,35 @@ type watchdog struct {
 	seen    int64 // callbacks at the last reset
 	frames  int64 // at the last step
 	probing context.CancelFunc
-	answer  chan error // the server's answer while it is probed, else nil
-	silent  bool       // it has not answered
-	late    bool       // it may be late
+	answer  chan error    // the server's answer while it is probed, else nil
+	silent  bool          // it has not answered
+	limit   time.Duration // of the timeout
 }
 
 // start begins to watch a device that starts.
 func (w *watchdog) start() {
 	w.seen = w.callbacks()
-	w.timeout.Start(suspectTime, startTime)
+	w.startTimeout(startTime)
 }
 
 // reset restarts the timeout after a callback.
 func (w *watchdog) reset() {
 	w.stopProbe()
 	if w.seen = w.callbacks(); w.seen > w.starting {
-		w.timeout.Start(suspectTime, stallTime)
+		w.startTimeout(stallTime)
+	}
+}
+
+func (w *watchdog) startTimeout(limit time.Duration) {
+	w.limit = limit
+	w.timeout.Start(suspectTime, limit)
+}
+
+// allow extends the timeout to a limit.
+func (w *watchdog) allow(limit time.Duration) {
+	if limit > w.limit {
+		w.timeout.Extend(limit - w.limit)
+		w.limit = limit
 	}
 }
 
@@ -73,9 +89,8 @@ func (w *watchdog) step() error {
 	default:
 	}
 	expired := w.timeout.Expired()
-	if expired && w.silent && !w.late && w.overload() {
-		w.late = true
-		w.timeout.Extend(patience - stallTime)
+	if expired && w.limit < busyTime && w.overload() {
+		w.allow(busyTime)
 		expired = w.timeout.Expired()
 	}
 	switch starting := w.callbacks() <= w.starting; {
@@ -103,8 +118,8 @@ func (w *watchdog) ask() {
 // answered handles the server's answer. It returns an error if the device is lost.
 func (w *watchdog) answered(err error) error {
 	w.answer, w.silent = nil, false
-	if err == nil && !w.late {
-		w.timeout.Extend(patience - stallTime)
+	if err == nil {
+		w.allow(patience)
 	}
 	return err
 }
@@ -113,7 +128,7 @@ func (w *watchdog) stopProbe() {
 	if w.probing != nil {
 		w.probing()
 	}
-	w.probing, w.answer, w.silent, w.late = nil, nil, false, false
+	w.probing, w.answer, w.silent = nil, nil, false
 }
 
 func (w *watchdog) stop() {

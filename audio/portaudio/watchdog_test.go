@@ -92,9 +92,10 @@ func TestWatchdog(t *testing.T) {
 		{"late process, no server", 150 * ms, nil, stallTime + 5*150*ms, errStalled},
 		{"late process, server that hangs", 150 * ms, answers(time.Hour, nil), stallTime + 5*150*ms, errNoAnswer},
 		{"late process, late server", 150 * ms, answers(700*ms, nil), patience + 26*150*ms, errStalled},
-		{"overloaded machine, server that hangs", -1, answers(time.Hour, nil), patience, errNoAnswer},
-		{"overloaded machine, late server", -1, answers(700*ms, nil), patience, errStalled},
-		{"overloaded machine, no server", -1, nil, stallTime, errStalled},
+		{"overloaded machine, server that hangs", -1, answers(time.Hour, nil), busyTime, errNoAnswer},
+		{"overloaded machine, late server", -1, answers(700*ms, nil), busyTime, errStalled},
+		{"overloaded machine, server that answers", -1, answers(ms, nil), busyTime, errStalled},
+		{"overloaded machine, no server", -1, nil, busyTime, errStalled},
 		{"stopped process", time.Hour, nil, stallTime + 5*time.Hour, errStalled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestWatchdogAtStartAndAtRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &watched{}
 		d.watchdog = watchdog{
-			callbacks: func() int64 { return d.made }, rested: d.atRest, starting: settled,
+			callbacks: func() int64 { return d.made }, rested: d.atRest, starting: settled, overload: func() bool { return false },
 			probe: func(context.Context) error { t.Error("probed while the device starts"); return nil },
 		}
 		d.start()
