@@ -1,12 +1,14 @@
 package wavio
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
@@ -119,15 +121,26 @@ func (f *format) setSize(size int64) string {
 	switch {
 	case f.rate == 0:
 		return "a WAV file with its data before its format"
-	case size < int64(f.frameBytes()):
-		return "a WAV file without audio (0 frames)"
-	case size >= math.MaxInt32:
-		f.size = math.MaxInt64 // written by a program that streams
+	case size > 0 && size < int64(f.frameBytes()):
+		return withoutAudio
+	case size == 0, size >= math.MaxInt32:
+		f.size = math.MaxInt64 // written by a program that streams, or that did not finish
 	default:
 		f.size = size
 	}
 	return ""
 }
+
+const withoutAudio = "a WAV file without audio (0 frames)"
+
+// startsWithAudio reports whether audio follows a header that does not say how much. Some writers
+// put other chunks behind no audio.
+func startsWithAudio(r *bufio.Reader, f format) bool {
+	first, _ := r.Peek(max(f.frameBytes(), 4))
+	return len(first) >= f.frameBytes() && (len(first) < 4 || !slices.Contains(laterChunks, string(first[:4])))
+}
+
+var laterChunks = []string{"LIST", "id3 ", "ID3 ", "fact", "bext", "cue ", "smpl"}
 
 func (f *format) frameBytes() int { return f.bytes * f.channels }
 
@@ -259,6 +272,13 @@ func newReader(r io.Reader) (*reader, string, error) {
 	f, is, err := readHeader(r)
 	if err != nil || is != "" {
 		return nil, is, err
+	}
+	if f.size == math.MaxInt64 {
+		following := bufio.NewReader(r)
+		if !startsWithAudio(following, f) {
+			return nil, withoutAudio, nil
+		}
+		r = following
 	}
 	resampler, err := audio.NewResampler(f.rate, audio.SampleRate)
 	if err != nil {

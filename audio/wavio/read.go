@@ -16,13 +16,12 @@ import (
 // why the file cannot be read.
 func open(path string) (*os.File, *reader, error) {
 	name := filepath.Base(path)
+	if err := regular(path); err != nil {
+		return nil, nil, err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, fileError(name, err)
-	}
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		_ = file.Close()
-		return nil, nil, &FormatError{File: name, Is: "a directory"}
 	}
 	r, is, err := newReader(file)
 	switch {
@@ -35,6 +34,27 @@ func open(path string) (*os.File, *reader, error) {
 	}
 	_ = file.Close()
 	return nil, nil, err
+}
+
+// errNotFile: a recording is opened more than once, and again after a fault.
+var errNotFile = errors.New("recordings are read from files; save this one first, for example with cat > recording.wav")
+
+// regular returns an error for what is not a file: opening a pipe would wait for its writer.
+func regular(path string) error {
+	if path == "-" {
+		return fmt.Errorf("standard input: %w", errNotFile)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fileError(filepath.Base(path), err)
+	case info.IsDir():
+		return &FormatError{File: filepath.Base(path), Is: "a directory"}
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is a pipe or a device: %w", filepath.Base(path), errNotFile)
+	default:
+		return nil
+	}
 }
 
 // fileError returns err without the path that the os package includes.

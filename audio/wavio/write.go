@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -33,6 +34,9 @@ type Writer struct {
 // takes interleaved samples of the given channels at rate (Hz).
 func Create(path string, rate, channels int) (*Writer, error) {
 	name := filepath.Base(path)
+	if err := Writable(path); err != nil {
+		return nil, err
+	}
 	if rate < minRate || rate > maxRate || channels < 1 || channels > maxChannels {
 		return nil, fmt.Errorf("%s: cannot record %d channels at %d Hz; use 1 to %d channels and %d to %d Hz",
 			name, channels, rate, maxChannels, minRate, maxRate)
@@ -65,6 +69,33 @@ func Create(path string, rate, channels int) (*Writer, error) {
 		return nil, fileError(name, err)
 	}
 	return w, nil
+}
+
+// Writable returns an error for what cannot hold a recording, whose header changes as it grows.
+func Writable(path string) error {
+	if path == "-" {
+		return errors.New("standard output: recordings are written to files; name one")
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 {
+		return fmt.Errorf("%s is a pipe: recordings are written to files; name one", filepath.Base(path))
+	}
+	return nil
+}
+
+// reopen continues a closed recording. It fails if the file is not the one that was closed.
+func (w *Writer) reopen(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fileError(w.name, err)
+	}
+	if info, err := file.Stat(); err != nil || info.Size() != headerBytes+w.data {
+		return errors.Join(fmt.Errorf("%s was changed by another program; name another file", w.name), file.Close())
+	}
+	if _, err := file.Seek(0, io.SeekEnd); err != nil {
+		return errors.Join(fileError(w.name, err), file.Close())
+	}
+	w.file = file
+	return nil
 }
 
 // Write appends samples.
@@ -137,12 +168,13 @@ func WriteMono(path string, rate int, pcm []int16) error {
 }
 
 // Sink records played audio in the mono file Path, at real time multiplied by Speed
-// (0 means 1).
+// (0 means 1). Opening it again continues the recording: it never loses what was recorded.
 type Sink struct {
 	Path  string
 	Speed float64
 
-	w *Writer
+	w    *Writer
+	open bool
 }
 
 // Open implements audio.Sink. The code is deviceUnavailable.
@@ -153,18 +185,23 @@ func (s *Sink) Open(ctx context.Context) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	w, err := Create(s.Path, audio.SampleRate, 1)
+	var err error
+	if s.w == nil {
+		s.w, err = Create(s.Path, audio.SampleRate, 1)
+	} else {
+		err = s.w.reopen(s.Path)
+	}
 	if err != nil {
 		return s.fail("deviceUnavailable", err)
 	}
-	s.w = w
+	s.open = true
 	return nil
 }
 
 // Run implements audio.Sink. It returns deviceLost if the file can no longer be
 // written.
 func (s *Sink) Run(ctx context.Context, render func(f *audio.Frame)) error {
-	if s.w == nil {
+	if !s.open {
 		return s.fail("deviceUnavailable", errors.New("recording is not open"))
 	}
 	pacer := audio.NewPacer(s.Speed)
@@ -192,11 +229,11 @@ func (s *Sink) Latency() time.Duration { return 0 }
 
 // Close implements audio.Sink. It completes the file.
 func (s *Sink) Close() error {
-	if s.w == nil {
+	if !s.open {
 		return nil
 	}
+	s.open = false
 	err := s.w.Close()
-	s.w = nil
 	if err != nil {
 		return s.fail("audioFailed", err)
 	}

@@ -78,6 +78,9 @@ func (f *serveFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkFiles(file{"--audio-in", f.audioIn}, file{"--audio-out", f.audioOut}); err != nil {
+		return err
+	}
 	if err := tryOutput(f.audioOut); err != nil {
 		return err
 	}
@@ -137,7 +140,7 @@ func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 	if err != nil {
 		return err
 	}
-	clock := dispatch.NewClock(1)
+	clock, out := dispatch.NewClock(1), &speakers{}
 	cfg.Clock, cfg.Started = clock, time.Now()
 	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
 		var adapter copilot.Adapter = fallback
@@ -150,7 +153,7 @@ func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 				return source(chosen(f.audioIn, s.Audio.InputDevice), 1)
 			},
 			Sink: func(s protocol.Settings) (audio.Sink, error) {
-				return sink(chosen(f.audioOut, s.Audio.OutputDevice), 1)
+				return out.sink(chosen(f.audioIn, s.Audio.InputDevice), chosen(f.audioOut, s.Audio.OutputDevice), 1)
 			},
 			Names: func(s protocol.Settings) (in, out string) {
 				return chosen(f.audioIn, s.Audio.InputDevice), chosen(f.audioOut, s.Audio.OutputDevice)

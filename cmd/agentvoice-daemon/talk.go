@@ -77,6 +77,13 @@ func (f *talkFlags) check() error {
 	if c := journal.Content(f.journalContent); c != journal.Redacted && c != journal.Full {
 		return misuse{fmt.Errorf("--journal-content %s: use redacted or full", f.journalContent)}
 	}
+	files := []file{{"--audio-in", f.audioIn}, {"--audio-out", f.audioOut}}
+	if f.record != "" {
+		files = append(files, file{"--record", "wav:" + f.record})
+	}
+	if err := checkFiles(files...); err != nil {
+		return err
+	}
 	return f.tryDevices()
 }
 
@@ -162,7 +169,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeTap()) }()
 
-	reports := &live.Reports{}
+	reports, out := &live.Reports{}, &speakers{}
 	v := newTalkView(os.Stdout, started, reference, !strings.HasPrefix(f.audioIn, "wav:"), f.verbose)
 	recorder := newRecorder(log)
 	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech(modelNames(settings.Models), "").names == "" {
@@ -177,7 +184,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 		Record: recorder, Watch: watchers(recorder, "talk", log), Terminal: true, Keys: v.live && keys,
 		World: live.New(live.Config{
 			Source: f.microphone(),
-			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },
+			Sink:   func(protocol.Settings) (audio.Sink, error) { return out.sink(f.audioIn, f.audioOut, f.speed) },
 			Ended:  end, Tap: tap, Speed: f.speed,
 			Credentials: credentials(f.keyFile), TURNPassword: os.Getenv(envTURN), Engines: engines(log, reports), Comparer: comparer, Reports: reports, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetectors(reports.DetectorReplaced), Log: log,
 		}),

@@ -187,6 +187,9 @@ func tryOutput(arg string) error {
 	if !ok {
 		return nil
 	}
+	if err := wavio.Writable(path); err != nil {
+		return fmt.Errorf("cannot write the recording of --audio-out: %w", err)
+	}
 	_, missing := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
