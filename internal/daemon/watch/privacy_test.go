@@ -45,7 +45,7 @@ var ids = map[string]bool{
 	"turnId": true, "callId": true, "requestId": true, "retryOf": true, "causeId": true, "id": true, "ids": true,
 	"copilotRequestId": true, "sessionId": true, "transcriptId": true, "pendingActions": true,
 	"state": true, "previousState": true, "substate": true, "cause": true, "role": true, "event": true, "outcome": true, "end": true,
-	"status": true, "severity": true, "kind": true, "provider": true, "mode": true, "mutedBy": true, "code": true,
+	"status": true, "severity": true, "kind": true, "provider": true, "mode": true, "mutedBy": true, "fault": true, "code": true,
 	"reason": true, "localizedLabel": true, "phrase": true,
 	"agentvoice.session.path": true, // of the network; a path of a file is named path, too
 }
