@@ -114,7 +114,7 @@ export class Window implements vscode.Disposable {
       openExternal: async (url) => void (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
       command: async (params) => (await this.tools.command(params)) ?? editorCommand(params, this.conversation.model),
       windowLives,
-      words: () => workspaceWords(guard),
+      words: () => workspaceWords(guard, (text) => log.warn(text)),
       workspace: openFolders,
       muted: MUTE_REASONS.find((by) => by === extension.workspaceState.get(MUTED)),
       keepMuted: (by) => void extension.workspaceState.update(MUTED, by),

@@ -11,10 +11,12 @@ const FILES = 2_000;
 /** Maximum number of symbols taken from the open file. */
 const SYMBOLS = 500;
 const LIST = 'voice-words.md';
+/** Maximum length of a list in bytes, and number of lists, as in the daemon. */
 const LIST_BYTES = 64 * 1024;
+const LISTS = 8;
 
 /** Workspace names for the daemon, which reads local folders itself. */
-export async function workspaceWords(guard: Pick<Guard, 'withheld' | 'look'>): Promise<WorkspaceWordsParams> {
+export async function workspaceWords(guard: Pick<Guard, 'withheld' | 'look'>, warn: (text: string) => void = () => undefined): Promise<WorkspaceWordsParams> {
   if (!vscode.workspace.isTrusted || !vscode.workspace.getConfiguration('agentvoice').get('words.workspace', true)) {
     return {};
   }
@@ -27,8 +29,8 @@ export async function workspaceWords(guard: Pick<Guard, 'withheld' | 'look'>): P
   if (remote.length > 0) {
     const files = await vscode.workspace.findFiles('**/*', undefined, FILES);
     names.push(...[...new Set(files.map((f) => base(f)))].map((text): WorkspaceWord => ({ text, kind: 'file' })));
-    for (const { uri } of remote) {
-      const text = await read(vscode.Uri.joinPath(uri, LIST));
+    for (const { uri } of remote.slice(0, LISTS)) {
+      const text = await read(vscode.Uri.joinPath(uri, LIST), warn);
       if (text !== undefined) {
         lists.push(text);
       }
@@ -74,10 +76,19 @@ function collect(symbols: readonly vscode.DocumentSymbol[], found: string[]): vo
   }
 }
 
-async function read(uri: vscode.Uri): Promise<string | undefined> {
+/** A list. A file can only be read whole, so one that is too long is not read at all. */
+async function read(uri: vscode.Uri, warn: (text: string) => void): Promise<string | undefined> {
   try {
     const file = await within(uri);
-    return typeof file === 'string' ? undefined : new TextDecoder().decode((await vscode.workspace.fs.readFile(file)).slice(0, LIST_BYTES));
+    if (typeof file === 'string') {
+      return undefined;
+    }
+    const { size } = await vscode.workspace.fs.stat(file);
+    if (size > LIST_BYTES) {
+      warn(`${LIST} of a remote folder is longer than ${LIST_BYTES / 1024} KB and was not read`);
+      return undefined;
+    }
+    return new TextDecoder().decode((await vscode.workspace.fs.readFile(file)).slice(0, LIST_BYTES));
   } catch {
     return undefined; // most workspaces have no such file
   }

@@ -64,6 +64,8 @@ export interface Fake {
   readonly ofWorkspace: Map<string, unknown>;
   /** tasks that were run */
   readonly ran: unknown[];
+  /** paths of the files that were read */
+  readonly read: string[];
   /** registered file systems, by scheme */
   readonly fileSystems: Map<string, FileSystem>;
 }
@@ -281,7 +283,7 @@ export class TokenSource {
 export function install(): Fake {
   const fake: Fake = {
     commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
-    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(), disk: false, links: new Set(), pipes: new Set(), ofWorkspace: new Map(), ran: [],
+    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(), disk: false, links: new Set(), pipes: new Set(), ofWorkspace: new Map(), ran: [], read: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
     fake.toasts.push(message);
@@ -423,6 +425,7 @@ export function install(): Fake {
             : Promise.reject(new Error('no such file'));
         },
         readFile: (uri: Uri) => {
+          fake.read.push(uri.path);
           if (fake.disk && uri.scheme === 'file') {
             return Promise.resolve(readFileSync(uri.path));
           }

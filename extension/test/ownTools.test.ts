@@ -231,6 +231,60 @@ test('the user is asked about the command that runs the tests, and its end and o
   assert.match(fake.terminals[0]?.written ?? '', /^\$ printf/);
 });
 
+test('with several folders open, a command runs in the one that the call names, else in that of the open file', { skip: process.platform === 'win32' }, async () => {
+  const [a, b, twin] = ['a', 'b', 'deep/b'].map((name) => join(root, 'several', name)) as [string, string, string];
+  [a, b, twin].forEach((folder) => mkdirSync(folder, { recursive: true }));
+  fake.folders = [Uri.file(a), Uri.file(b)];
+  const ranIn = async (input: object): Promise<string> => {
+    const { asked, content } = await call('editor_run_command', { command: 'pwd', ...input });
+    const { folder } = asked as { folder: string };
+    assert.ok(content.endsWith(`\n${folder}\n`), `shown was ${folder}, and it ran: ${content}`);
+    return folder;
+  };
+  assert.equal(await ranIn({}), a);
+  assert.equal(await ranIn({ workspaceFolder: 'b' }), b);
+  assert.equal(await ranIn({ workspaceFolder: b }), b);
+  fake.editor = { document: file(join(b, 'x.ts'), ''), selection: { active: new Position(0, 0) } };
+  const { input } = await tools.prepare('moves', 'editor_run_command', { command: 'pwd' });
+  assert.deepEqual(input, { command: 'pwd', folder: b, workspaceFolder: 'b' }, 'the call says which folder it is');
+  fake.editor = undefined;
+  const run = async (asked: unknown): Promise<string> => (await tools.invoke({ callId: 'moves', name: 'editor_run_command', input: asked }, new TokenSource().token)).content;
+  assert.ok((await run(input)).endsWith(`\n${b}\n`), 'it runs where it was shown, whatever file is open by then');
+  assert.match(await run({ command: 'pwd' }), /Several folders are open/, 'a call that shows no folder runs nowhere');
+  assert.match(await run({ command: 'pwd', workspaceFolder: 'b' }), /changed while the user was asked/);
+  assert.match(await run({ command: 'pwd', folder: a, workspaceFolder: 'b' }), /changed while the user was asked/);
+  for (const name of ['c', '..', '/', root]) {
+    const { allowed, content } = await call('editor_run_command', { command: 'pwd', workspaceFolder: name });
+    assert.deepEqual([allowed, content], [true, `There is no folder ${name} open on this machine. Open are: a, b.`]);
+  }
+  fake.folders = [Uri.file(a), Uri.file(b), Uri.file(twin)];
+  assert.equal(await ranIn({ workspaceFolder: twin }), twin);
+  const { allowed, content } = await call('editor_run_command', { command: 'pwd', workspaceFolder: 'b' });
+  assert.deepEqual([allowed, content], [true, `There is no folder b open on this machine. Open are: a, ${b}, ${twin}.`], 'a name of two folders says nothing');
+});
+
+test('with several folders open, the tests are those of the folder that the call names', async () => {
+  const [a, b] = ['a', 'b'].map((name) => join(root, 'tested', name)) as [string, string];
+  [a, b].forEach((folder) => mkdirSync(folder, { recursive: true }));
+  fake.folders = [Uri.file(a), Uri.file(b)];
+  fake.files.set(join(a, 'go.mod'), 'module x').set(join(b, 'Cargo.toml'), '[package]');
+  const asked = async (input: object): Promise<unknown> => (await tools.prepare(`tests-${++calls}`, 'editor_run_tests', input)).input;
+  assert.deepEqual(await asked({}), { command: 'go test ./...', folder: a, workspaceFolder: 'a' });
+  assert.deepEqual(await asked({ workspaceFolder: 'b' }), { command: 'cargo test', folder: b, workspaceFolder: 'b' });
+  const task = (at: string, name: string): object => ({ name, source: 'Workspace', group: { id: 'test' }, scope: { uri: Uri.file(at), name: at.split('/').at(-1), index: 0 } });
+  fake.tasks = [task(a, 'check'), task(b, 'verify')];
+  assert.deepEqual(await asked({}), { task: 'check', folder: a, click: true, workspaceFolder: 'a' });
+  assert.deepEqual(await asked({ workspaceFolder: 'b' }), { task: 'verify', folder: b, click: true, workspaceFolder: 'b' });
+  fake.tasks = [task(a, 'same'), task(b, 'same')];
+  const named = (input: object): Promise<{ content: string; asked: unknown }> => call('editor_run_task', { task: 'same', ...input });
+  assert.match((await named({})).content, /There are 2 tasks same/);
+  assert.deepEqual((await named({ workspaceFolder: 'b' })).asked, { task: 'same', folder: b, click: true, workspaceFolder: 'b' });
+  fake.tasks = [{ ...task(a, 'everything'), scope: 2 }, task(a, 'check')];
+  assert.deepEqual(await asked({}), { task: 'everything', folder: a, click: true });
+  assert.deepEqual(await asked({ workspaceFolder: 'a' }), { task: 'check', folder: a, click: true, workspaceFolder: 'a' });
+  assert.deepEqual(await asked({ workspaceFolder: 'b' }), { command: 'cargo test', folder: b, workspaceFolder: 'b' });
+});
+
 test('a command is stopped with all that it started, and a long output is cut at its beginning', { skip: process.platform === 'win32' }, async () => {
   fake.folders = [Uri.file(root)];
   const source = new TokenSource();

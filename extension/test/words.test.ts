@@ -35,6 +35,25 @@ test('of a remote workspace the names of files and the list are sent', async () 
   });
 });
 
+test('a list of a remote workspace has a limit, and so has their number', async () => {
+  fake.folders = [at('vscode-remote', '/w')];
+  fake.editor = undefined;
+  fake.files.clear();
+  fake.read.length = 0;
+  fake.files.set('/w/voice-words.md', `- pgvector\n${'x'.repeat(64 * 1024)}`);
+  const told: string[] = [];
+  const { lists } = await workspaceWords(open, (text) => told.push(text));
+  assert.equal(lists, undefined, 'a list beyond the limit is not sent');
+  assert.deepEqual(fake.read, [], 'nor read, however long it is');
+  assert.deepEqual(told, ['voice-words.md of a remote folder is longer than 64 KB and was not read']);
+  fake.files.set('/w/voice-words.md', `- pgvector\n${'x'.repeat(64 * 1024 - 11)}`);
+  assert.equal((await workspaceWords(open)).lists?.[0]?.length, 64 * 1024);
+  fake.folders = Array.from({ length: 20 }, (_, i) => at('vscode-remote', `/w${i}`));
+  fake.folders.forEach(({ path }) => fake.files.set(`${path}/voice-words.md`, `- ${path}`));
+  assert.equal((await workspaceWords(open)).lists?.length, 8);
+  fake.files.clear();
+});
+
 test('nothing of a workspace that is not trusted, or where the user does not want it', async () => {
   fake.trusted = false;
   assert.deepEqual(await workspaceWords(open), {});

@@ -23,6 +23,10 @@ func (r *reader) withoutResolved(call copilot.ToolCall, members map[string]any) 
 	if folder, ok := members["folder"].(string); ok {
 		r.place.Folder = folder
 	}
+	if name, ok := members["workspaceFolder"].(string); ok { // the editor adds it where several are open
+		r.p.in = name
+		delete(members, "workspaceFolder")
+	}
 	for _, name := range resolvedMembers {
 		delete(members, name)
 	}

@@ -63,6 +63,17 @@ func TestResolvedMembersOfTheEditorsTools(t *testing.T) {
 			t.Errorf("%s:\n%s, want\n%s", c.input, got, c.want)
 		}
 	}
+	for locale, want := range map[string]string{
+		"en": "Yes or no: May I run the tests? It would run npm test. In the folder “back end”.",
+		"de": "Ja oder nein: Darf ich die Tests ausführen? Es würde npm test ausführen. Im Ordner “back end”.",
+		"ja": "フォルダー “back end” で行います。",
+	} {
+		d := newIdle(t, func(s *protocol.Settings) { s.Locale = locale })
+		got := d.ask(copilot.ToolCall{Name: "editor_run_tests", Input: []byte(`{"command":"npm test","folder":"/home/me/back","workspaceFolder":"back end"}`), Destructive: &no})
+		if !strings.Contains(got, want) {
+			t.Errorf("with several folders open: %s, want\n%s", got, want)
+		}
+	}
 	first := copilot.ToolCall{Name: "editor_run_task", Input: []byte(`{"task":"check","command":"go vet","first":[{"task":"clean","command":"rm -r build"}]}`), Destructive: &no}
 	if got := d.ask(first); !strings.Contains(got, "rm") || !d.content.destructive(first) {
 		t.Errorf("what a task runs first is not named: %s", got)

@@ -7,9 +7,10 @@ import { CHANGED, type Files, Refused } from './files';
 import type { Input, Own, Token } from './own';
 import { type Scripts, packageScripts, textOf } from './scripts';
 import { runShell } from './shell';
-import { type Resolved, ofWorkspace, resolveTask, taskNamed } from './tasks';
+import { type Resolved, ofFolder, ofWorkspace, resolveTask, taskNamed } from './tasks';
 
-const COMMAND = { type: 'string', description: 'A command line for the shell, run in the first workspace folder.' };
+const COMMAND = { type: 'string', description: 'A command line for the shell.' };
+const FOLDER = { type: 'string', description: 'Name of the workspace folder, if several are open. Without it, that of the open file, or else the first one.' };
 
 /** Test commands by the file that identifies the project type. */
 const RUNNERS: readonly [file: string, command: string][] = [
@@ -30,9 +31,12 @@ interface Command {
   readonly click?: true;
 }
 
+/** Among several open folders, a call names the one that it is about. */
+interface Placed { readonly workspaceFolder?: string }
+
 /** Plan is what a call runs: as the user sees it, and the task that the editor runs for it. */
 interface Plan {
-  readonly shown: Resolved | Command;
+  readonly shown: (Resolved | Command) & Placed;
   readonly task?: vscode.Task;
 }
 
@@ -41,26 +45,32 @@ export function running(files: Files): Own[] {
     {
       name: 'editor_run_tests',
       description: 'Runs the tests of the workspace, and gives the exit code and the end of the output. It knows how: by a test task, or by the kind of project.',
-      properties: {},
-      prepare: async () => (await tests(files)).shown,
-      run: async (_callId, input, token) => run(await still(input, () => tests(files)), token),
+      properties: { workspaceFolder: FOLDER },
+      prepare: async (_callId, input) => (await tests(files, input)).shown,
+      run: async (_callId, input, token) => run(await still(input, () => tests(files, input)), token),
     },
     {
       name: 'editor_run_task', destructive: true,
       description: 'Runs a task of the workspace (tasks.json) by its name, and gives its exit code. Its output stays in the terminal.',
-      properties: { task: { type: 'string', description: 'Name of the task.' } }, required: ['task'],
-      prepare: async (_callId, input) => (await task(files, input.required('task'))).shown,
-      run: async (_callId, input, token) => run(await still(input, () => task(files, input.required('task'))), token),
+      properties: { task: { type: 'string', description: 'Name of the task.' }, workspaceFolder: FOLDER }, required: ['task'],
+      prepare: async (_callId, input) => (await namedTask(files, input)).shown,
+      run: async (_callId, input, token) => run(await still(input, () => namedTask(files, input)), token),
     },
     {
       name: 'editor_run_command', destructive: true,
-      description: 'Runs a command line in a shell in the first workspace folder, and gives the exit code and the end of the output. It has no input and no terminal of its own.',
-      properties: { command: COMMAND }, required: ['command'],
-      prepare: async (_callId, input) => (await commandLine(files, input.required('command'))).shown,
+      description: 'Runs a command line in a shell in a workspace folder, and gives the exit code and the end of the output. It has no input and no terminal of its own.',
+      properties: { command: COMMAND, workspaceFolder: FOLDER }, required: ['command'],
+      prepare: async (_callId, input) => (await commandLine(files, input.required('command'), placeOf(input))).shown,
       run: async (_callId, input, token) => {
-        const plan = (): Promise<Plan> => commandLine(files, input.required('command'));
+        const plan = (): Promise<Plan> => commandLine(files, input.required('command'), placeOf(input));
+        if (Object.keys(input.all).some((name) => name !== 'command')) {
+          return run(await still(input, plan), token);
+        }
         // A call that was not prepared names nothing but its command line.
-        return run(input.text('folder') === '' ? await save().then(plan) : await still(input, plan), token);
+        if (localFolders().length > 1) {
+          throw new Refused('Several folders are open, and this call does not say in which one it runs. Call the tool again: the user is asked again.');
+        }
+        return run(await save().then(plan), token);
       },
     },
   ];
@@ -80,36 +90,67 @@ async function run({ shown, task: found }: Plan, token: Token): Promise<string> 
   if (found !== undefined) {
     return runTask(found, token);
   }
-  const { command, folder: root } = shown;
-  return runShell(command ?? '', root ?? folder().fsPath, token);
-}
-
-async function task(files: Files, name: string, tasks?: readonly vscode.Task[]): Promise<Plan> {
-  const all = tasks ?? await vscode.tasks.fetchTasks();
-  const found = taskNamed(all, name);
-  return { shown: await resolveTask(files, all, found), task: found };
-}
-
-function localFolder(): vscode.Uri | undefined {
-  return vscode.workspace.workspaceFolders?.find((f) => f.uri.scheme === 'file')?.uri;
-}
-
-function folder(): vscode.Uri {
-  const first = localFolder();
-  if (first === undefined) {
-    throw new Refused('No folder of this machine is open.');
+  const { command, folder } = shown;
+  if (folder === undefined) {
+    throw new Refused(NO_FOLDER);
   }
-  return first;
+  return runShell(command ?? '', folder, token);
+}
+
+/** The task that a call names, of the folder that it names, or else of any. */
+async function namedTask(files: Files, input: Input): Promise<Plan> {
+  const all = await vscode.tasks.fetchTasks();
+  return task(files, all, taskNamed(named(input) === '' ? all : ofFolder(all, placeOf(input)?.root), input.required('task')));
+}
+
+async function task(files: Files, all: readonly vscode.Task[], found: vscode.Task): Promise<Plan> {
+  const resolved = await resolveTask(files, all, found);
+  const own = typeof found.scope === 'object' && localFolders().length > 1 ? { workspaceFolder: nameOf(found.scope) } : {};
+  return { shown: { ...resolved, ...own }, task: found };
+}
+
+const NO_FOLDER = 'No folder of this machine is open.';
+
+function localFolders(): vscode.WorkspaceFolder[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file');
+}
+
+/** The name of a folder, or its path if another one has the same name. */
+function nameOf({ name, uri }: vscode.WorkspaceFolder): string {
+  return localFolders().filter((f) => f.name === name).length === 1 ? name : uri.fsPath;
+}
+
+/** The folder that a call names, "" if it names none. */
+function named(input: Input): string {
+  return input.text('workspaceFolder').trim();
+}
+
+/** Place is the folder that a call is about, and its name if several are open. */
+interface Place { readonly root: vscode.Uri; readonly shown: Placed }
+
+/** The folder that a call names, or else that of the open file, or else the first one; undefined if there is none. */
+function placeOf(input: Input): Place | undefined {
+  const all = localFolders();
+  const wanted = named(input);
+  const document = vscode.window.activeTextEditor?.document.uri;
+  const active = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document)?.uri.fsPath;
+  const found = wanted === ''
+    ? (all.find((f) => f.uri.fsPath === active) ?? all[0])
+    : all.find((f) => nameOf(f) === wanted || f.uri.fsPath === wanted);
+  if (found === undefined && wanted !== '') {
+    throw new Refused(`There is no folder ${wanted} open on this machine. Open are: ${all.map(nameOf).join(', ')}.`);
+  }
+  return found && { root: found.uri, shown: all.length > 1 ? { workspaceFolder: nameOf(found) } : {} };
 }
 
 /** A command line as the user is asked about it. */
-async function commandLine(files: Files, command: string): Promise<Plan> {
-  const root = localFolder()?.fsPath;
-  if (root === undefined) {
+async function commandLine(files: Files, command: string, place: Place | undefined): Promise<Plan> {
+  if (place === undefined) {
     return { shown: { command } };
   }
-  const scripts = await packageScripts(files, command, root);
-  return { shown: { command, folder: root, ...(scripts === 'unknown' ? { click: true } : scripts === undefined ? {} : { scripts }) } };
+  const folder = place.root.fsPath;
+  const scripts = await packageScripts(files, command, folder);
+  return { shown: { command, folder, ...place.shown, ...(scripts === 'unknown' ? { click: true } : scripts === undefined ? {} : { scripts }) } };
 }
 
 /** Saves unsaved files first, as the editor does before a task. */
@@ -120,27 +161,32 @@ async function save(): Promise<void> {
 }
 
 /** How to run the tests: with the workspace's test task, or the usual command for its project type. */
-async function tests(files: Files): Promise<Plan> {
+async function tests(files: Files, input: Input): Promise<Plan> {
+  const place = placeOf(input);
   const all = await vscode.tasks.fetchTasks();
-  const own = ofWorkspace(all).filter((candidate) => candidate.group?.id === vscode.TaskGroup.Test.id);
+  // Tasks of the whole workspace are nobody's, so they do not run for a folder that is named.
+  const own = ofWorkspace(ofFolder(all, place?.root, named(input) === '')).filter((candidate) => candidate.group?.id === vscode.TaskGroup.Test.id);
   const chosen = own.find((candidate) => candidate.group?.isDefault) ?? own[0];
   if (chosen !== undefined) {
-    return task(files, chosen.name, all);
+    return task(files, all, chosen);
   }
-  const root = folder();
+  if (place === undefined) {
+    throw new Refused(NO_FOLDER);
+  }
+  const { root } = place;
   const read = (name: string): Promise<string | undefined> => textOf(files, vscode.Uri.joinPath(root, name)).catch(() => undefined);
   const manifest = await read('package.json');
   if (manifest !== undefined && hasTests(manifest)) {
     for (const [file, line] of PACKAGERS) {
       if ((await read(file)) !== undefined) {
-        return commandLine(files, line);
+        return commandLine(files, line, place);
       }
     }
-    return commandLine(files, 'npm test');
+    return commandLine(files, 'npm test', place);
   }
   for (const [file, line] of RUNNERS) {
     if ((await read(file)) !== undefined) {
-      return commandLine(files, line);
+      return commandLine(files, line, place);
     }
   }
   throw new Refused('It is not known how the tests of this workspace are run. Ask the user for the command, and use editor_run_command.');

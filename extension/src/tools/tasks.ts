@@ -44,6 +44,11 @@ export function ofWorkspace(tasks: readonly vscode.Task[]): vscode.Task[] {
   return tasks.filter((task) => task.source === 'Workspace');
 }
 
+/** The tasks of a folder, and those of the whole workspace if all is set. */
+export function ofFolder(tasks: readonly vscode.Task[], folder: vscode.Uri | undefined, all = false): vscode.Task[] {
+  return tasks.filter(({ scope }) => (typeof scope === 'object' ? scope.uri.toString() === folder?.toString() : all || (vscode.workspace.workspaceFolders?.length ?? 0) < 2));
+}
+
 /** The task of the workspace with a name. It rejects with the reason if there is no such task that can be run by voice. */
 export function taskNamed(tasks: readonly vscode.Task[], name: string): vscode.Task {
   const all = ofWorkspace(tasks);
