@@ -440,6 +440,9 @@ export function install(): Fake {
       openTextDocument: (uri: Uri) => {
         if (fake.disk && uri.scheme === 'file') {
           const open = fake.documents.get(uri.path) as Document | undefined;
+          if ((statOf(uri.path)?.size ?? 0) > 50 * 1024 * 1024) {
+            return Promise.reject(new Error('Files above 50MB cannot be synchronized with extensions.'));
+          }
           if (open?.isDirty !== true) {
             try {
               fake.documents.set(uri.path, new DiskDocument(uri, readFileSync(uri.path, 'utf8')));
