@@ -150,3 +150,29 @@ func TestOnlyMarkedTestsReadDocuments(t *testing.T) {
 		t.Errorf("%d tests read documents; the search does not work", found)
 	}
 }
+
+// TestEveryTestWithoutTheRaceDetectorRuns: a test that is compiled only without the race detector runs
+// in test-slow, which finds it by its constraint, or in a package of CORE.
+func TestEveryTestWithoutTheRaceDetectorRuns(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := strings.Fields(regexp.MustCompile(`(?m)^CORE := (.*)$`).FindStringSubmatch(string(makefile))[1])
+	for _, f := range tree(t) {
+		for _, group := range f.ast.Comments {
+			for _, c := range group.List {
+				constraint, ok := strings.CutPrefix(c.Text, "//go:build ")
+				if !ok || !f.isTest || !strings.Contains(constraint, "!race") || strings.HasPrefix(constraint, "cgo && !race") {
+					continue
+				}
+				if !slices.ContainsFunc(core, func(p string) bool {
+					whole, below := strings.CutSuffix(strings.TrimPrefix(p, "./"), "/...")
+					return f.pkg() == whole || below && strings.HasPrefix(f.pkg(), whole+"/")
+				}) {
+					t.Errorf("%s: no target runs its tests; write //go:build cgo && !race", f.path)
+				}
+			}
+		}
+	}
+}
