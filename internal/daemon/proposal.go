@@ -30,7 +30,7 @@ type proposal struct {
 	long               bool     // it is too long to be asked about in words
 	more               bool     // the call contains more than is spoken
 	in                 string   // the folder of a coding agent's command, below its own
-	guarded            []string // files that need a click: with secrets, or elsewhere
+	about              []string // files with secrets, files elsewhere, and those behind a link
 	protected          []string // files on which something acts unasked
 }
 

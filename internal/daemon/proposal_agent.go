@@ -80,10 +80,15 @@ func (r *reader) folder(open, path string) {
 
 // guard marks a call that is about a file which holds secrets, or is elsewhere.
 func (r *reader) guard(path string) {
-	if path = filepath.ToSlash(path); !slices.Contains(r.p.guarded, path) {
-		r.p.guarded = append(r.p.guarded, path)
-	}
+	r.leadsTo(path)
 	r.p.click, r.p.destructive, r.p.more = true, true, true
+}
+
+// leadsTo adds a file that the question names with its folder.
+func (r *reader) leadsTo(path string) {
+	if path = filepath.ToSlash(path); !slices.Contains(r.p.about, path) {
+		r.p.about = append(r.p.about, path)
+	}
 }
 
 // judgeAgent marks a call of a coding agent that needs a click, and adds the files that it
@@ -113,8 +118,10 @@ func (r *reader) judgeAgent(call copilot.ToolCall, input any) {
 	for _, path := range targets {
 		place := protect.Find(call.Folder, path)
 		switch changes := !readingKinds[call.Kind]; {
-		case !place.Inside, protect.Secret(path), protect.Secret(place.Within), changes && place.Linked:
+		case !place.Inside, protect.Secret(path), protect.Secret(place.Within), changes && place.Linked, !changes && protect.MayHoldToken(place.Within):
 			r.guard(pathOf(place))
+		case place.Linked:
+			r.leadsTo(place.Within)
 		case changes && place.Within != "." && protect.Protected(place.Within, call.Folder):
 			r.p.protected = r.say(r.p.protected, place.Within)
 			r.p.click, r.p.destructive, r.p.more = true, true, true
@@ -179,15 +186,15 @@ var placeWords = map[protocol.Locale]struct{ in, guarded, again string }{
 	protocol.Japanese: {"フォルダー %s で行います。", "対象は %s です。", "呼び出しが変わりました。"},
 }
 
-// about returns the sentences about where a call of a coding agent acts.
-func (p proposal) about(locale protocol.Locale, quote func(string) string) (q string) {
+// where returns the sentences about where a call of a coding agent acts.
+func (p proposal) where(locale protocol.Locale, quote func(string) string) (q string) {
 	words, w := placeWords[locale], questions[locale]
 	if p.in != "" {
 		q += fmt.Sprintf(words.in, quote(clipPath(p.in)))
 	}
-	if len(p.guarded) > 0 {
+	if len(p.about) > 0 {
 		var names []string
-		for _, path := range p.guarded {
+		for _, path := range p.about {
 			folder, name := filepath.ToSlash(filepath.Dir(path)), clipSpoken(baseName(path))
 			if folder == "." {
 				names = append(names, name)

@@ -230,7 +230,7 @@ func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 		q = fmt.Sprintf(words.with, tool, words.few(p.objects))
 	}
 	destructive := d.content.destructive(call.ToolCall)
-	q += words.does(p, quote) + p.about(d.locale(), quote)
+	q += words.does(p, quote) + p.where(d.locale(), quote)
 	if len(p.protected) > 0 {
 		q += d.spokenProtected(p.protected)
 	}

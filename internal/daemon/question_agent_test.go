@@ -25,7 +25,7 @@ func agentFolder(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	for name, to := range map[string]string{"notes.txt": ".env", "docs": outside} {
+	for name, to := range map[string]string{"notes.txt": ".env", "docs": outside, "readme.md": ".git/config", "other.go": "src/a.go"} {
 		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -88,6 +88,11 @@ func callsOfAgents(folder string) []agentCall {
 		{kind: "read", input: `{"path":".env"}`, says: ".env", click: true},
 		{kind: "read", input: `{"file_path":"/etc/passwd"}`, says: "passwd in the folder “/etc”", click: true},
 		{kind: "read", input: `{"path":"src/a.go"}`, says: "a.go"},
+		{kind: "read", input: `{"path":".git/config"}`, says: "config in the folder “.git”", click: true},
+		{kind: "read", input: `{"path":"readme.md"}`, says: "config in the folder “.git”", click: true},
+		{kind: "search", input: `{"path":".git/modules/x/config.worktree","pattern":"x"}`, says: "config.worktree in the folder", click: true},
+		{kind: "read", input: `{"path":".git/HEAD"}`, says: "HEAD"},
+		{kind: "read", input: `{"path":"other.go"}`, says: "other.go|It is about a.go in the folder “src”"},
 		{kind: "search", input: `{"path":"docs","pattern":"x"}`, says: "outside", click: true},
 		{kind: "edit", diffs: diff("src/a.go"), says: "a.go"},
 		{kind: "edit", input: `{"command":"str_replace","path":"src/a.go","old_str":"a","new_str":"b"}`, says: "a.go"},

@@ -16,6 +16,7 @@ package protect
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -76,6 +77,13 @@ func Secret(path string) bool {
 		return true
 	}
 	return !harmless.MatchString(name) && (match(secretFiles, name) || secretWord.MatchString(name) && !code.MatchString(name))
+}
+
+// MayHoldToken reports whether a path names settings of a git repository, in which an address can
+// contain a password.
+func MayHoldToken(path string) bool {
+	parts := folded(path)
+	return len(parts) > 1 && slices.Contains(parts[:len(parts)-1], ".git") && strings.HasPrefix(parts[len(parts)-1], "config")
 }
 
 // Protected reports whether a program or an agent acts on a file without being asked, so
