@@ -309,7 +309,7 @@ var SettingsTable = []Setting{
 		field:   func(s *Settings) any { return &s.Locale }},
 
 	{Name: "agentvoice.agent", Default: "", Scope: ScopeApplication, Restart: true,
-		Meaning: "Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the first workspace folder, and you are asked aloud whenever it requests permission for a tool.",
+		Meaning: "Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the folder of the active file or else the first one, if it is trusted, and you are asked aloud whenever it requests permission for a tool.",
 		field:   func(s *Settings) any { return &s.Agent }},
 	{Name: "agentvoice.speculation", Default: false, Scope: ScopeApplication, Restart: true,
 		Meaning: "Takes a shorter pause for the end of your turn, so that the answer begins sooner. If you go on before it is heard, the request is cancelled and sent again with all that you said, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant.",
