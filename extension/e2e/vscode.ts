@@ -51,6 +51,14 @@ func fields(line string) []string {
 }
 `;
 
+/** Own is how an installation differs from the others. */
+interface Own {
+  /** the folder of installed extensions, which two installations can share */
+  readonly extensions?: string;
+  /** whether the editor asks if a folder is trusted */
+  readonly trust?: true;
+}
+
 /** An installation: settings, extensions and its own workspace, in one folder. */
 export class Server {
   readonly workspace: string;
@@ -59,8 +67,11 @@ export class Server {
   private process: ChildProcess | undefined;
   private port = 0;
 
-  constructor(dir: string, env: Record<string, string>) {
+  private readonly own: Own;
+
+  constructor(dir: string, env: Record<string, string>, own: Own = {}) {
     this.dir = dir;
+    this.own = own;
     this.workspace = join(dir, 'workspace');
     // No gallery: no network requests.
     this.env = { ...process.env, ...env, EXTENSIONS_GALLERY: '{"serviceUrl": ""}', PATH: `${join(paths.vscodeHome, 'node', 'bin')}:${process.env['PATH'] ?? ''}` };
@@ -92,7 +103,7 @@ export class Server {
       node,
       [
         entry, ...this.common(), '--bind-addr', `127.0.0.1:${this.port}`, '--auth', 'none',
-        '--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override',
+        '--disable-telemetry', '--disable-update-check', ...(this.own.trust ? [] : ['--disable-workspace-trust']), '--disable-getting-started-override',
         '--reconnection-grace-time', '2', ...proposals.flatMap((id) => ['--enable-proposed-api', id]), this.workspace,
       ],
       { env: this.env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
@@ -107,8 +118,9 @@ export class Server {
     });
   }
 
-  url(): string {
-    return `http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`;
+  /** The address of a window with a folder, or with the folders of a .code-workspace file. */
+  url(opened = this.workspace): string {
+    return `http://127.0.0.1:${this.port}/?${opened.endsWith('.code-workspace') ? 'workspace' : 'folder'}=${encodeURIComponent(opened)}`;
   }
 
   file(name: string): string {
@@ -129,7 +141,7 @@ export class Server {
   }
 
   private common(): string[] {
-    return ['--config', this.file('config.yaml'), '--user-data-dir', this.file('data'), '--extensions-dir', this.file('extensions')];
+    return ['--config', this.file('config.yaml'), '--user-data-dir', this.file('data'), '--extensions-dir', this.own.extensions ?? this.file('extensions')];
   }
 }
 
@@ -165,12 +177,12 @@ export class Window {
     this.page = page;
   }
 
-  /** Opens a window on a server's workspace, and waits for the workbench. */
-  static async open(context: BrowserContext, server: Server): Promise<Window> {
+  /** Opens a window on a server's workspace, or on something else, and waits for the workbench. */
+  static async open(context: BrowserContext, server: Server, opened = server.workspace): Promise<Window> {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
     const window = new Window(page);
-    await page.goto(server.url(), { waitUntil: 'domcontentloaded' });
+    await page.goto(server.url(opened), { waitUntil: 'domcontentloaded' });
     await window.ready();
     return window;
   }

@@ -24,7 +24,7 @@ const SCENARIO = 150_000;
 const REPLIES = 3;
 
 const EXTENSION = 'agentvoice.agent-voice';
-const FAKE = 'agentvoice-test.fake-copilot';
+export const FAKE = 'agentvoice-test.fake-copilot';
 
 /**
  * The common settings of all scenarios. For manual experiments, AGENTVOICE_E2E_SETTINGS adds
@@ -47,7 +47,9 @@ export class World {
   readonly server: Server;
   readonly room: Room;
   readonly voices: Record<Said, string>;
-  private readonly browser: BrowserContext;
+  /** the environment of code-server */
+  readonly env: Readonly<Record<string, string>>;
+  readonly browser: BrowserContext;
   private opened: Window | undefined;
   private shownPanel: Panel | undefined;
 
@@ -62,7 +64,8 @@ export class World {
     this.voices = record(join(dir, 'voices'));
     // A separate cache folder, so that only what the package contains is available, no model is
     // installed, and no other window on this machine holds the microphone.
-    this.server = new Server(join(dir, 'vscode'), { ...room.env, ...this.copilot.env, XDG_CACHE_HOME: join(dir, 'cache'), AGENTVOICE_MANIFEST: join(dir, 'manifest.json'), AGENTVOICE_MODELS: join(dir, 'models') });
+    this.env = { ...room.env, ...this.copilot.env, XDG_CACHE_HOME: join(dir, 'cache'), AGENTVOICE_MANIFEST: join(dir, 'manifest.json'), AGENTVOICE_MODELS: join(dir, 'models') };
+    this.server = new Server(join(dir, 'vscode'), this.env);
     this.server.configure(settings);
   }
 

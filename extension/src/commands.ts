@@ -32,7 +32,7 @@ export function actions(w: Window): Actions {
     if (!(await mayAsk())) {
       return;
     }
-    const model = w.inChatView() ? true : w.models.pick(set().get('copilot.model', ''));
+    const model = !w.needsModel() ? true : w.models.pick(set().get('copilot.model', ''));
     const started = await c.start(takeOver); // whatever prevented the start is now the problem to show
     if ((await model) === undefined && started) {
       notInstalled();
@@ -43,7 +43,7 @@ export function actions(w: Window): Actions {
   const ask = (): Promise<Consent> => (asking ??= w.models.consent().finally(() => (asking = undefined)));
 
   /** Gets the editor's consent prompt out of the way before the microphone opens rather than in the middle of a sentence. It appears only once. */
-  const mayAsk = async (model = !w.inChatView()): Promise<boolean> => {
+  const mayAsk = async (model = w.needsModel()): Promise<boolean> => {
     if (!model || isActive(c.model.snapshot) || w.models.allowed) {
       return true;
     }

@@ -408,7 +408,7 @@ export class Window implements vscode.Disposable {
     const provider = hears((name) => vscode.workspace.getConfiguration('agentvoice').get(name, ''));
     const [found, model] = await Promise.all([
       this.conversation.ask((wire) => wire.request('audio/devices')),
-      this.inChatView() || this.agent() !== '' ? true : this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', '')),
+      !this.needsModel() ? true : this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', '')),
     ]);
     const keyless = !['openai', 'live', 'azure'].includes(provider);
     this.devices = found === undefined ? this.devices : [...found.inputs, ...found.outputs];
@@ -418,6 +418,11 @@ export class Window implements vscode.Disposable {
       assistant: model !== undefined,
     };
     this.refresh();
+  }
+
+  /** Whether a language model of the editor answers: not the Chat view, nor a coding agent. */
+  needsModel(): boolean {
+    return !this.inChatView() && this.agent() === '';
   }
 
   /** The coding agent that answers instead of the editor's assistant; empty without an agent. */

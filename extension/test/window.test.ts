@@ -171,3 +171,23 @@ test('a typed message that cannot be sent is kept, and gone once it is sent', { 
   await until('Microphone is muted');
   await extension.deactivate();
 });
+
+test('where a coding agent answers, the editor is not asked for a model, and none is missed', { timeout: 300_000 }, async () => {
+  fake.settings.delete('agentvoice.copilot.mode');
+  let sent = 0;
+  const model = { id: 'm', name: 'M', vendor: 'copilot', family: 'f', maxInputTokens: 1000, countTokens: () => Promise.resolve(1), sendRequest: () => Promise.reject(new Error(`refused ${++sent}`)) };
+  for (const [agent, models, asks] of [['', [model], 1], ['offline', [model], 0], ['offline', [], 0]] as const) {
+    sent = 0;
+    fake.settings.set('agentvoice.agent', agent);
+    fake.models = [...models];
+    extension.activate(context() as never);
+    const panel = openPanel();
+    void run('start');
+    await until('Listening');
+    await panel.until((view) => view.state === 'listening' && view.problem === undefined);
+    assert.equal(sent, asks, `${agent} with ${models.length} models`);
+    await extension.deactivate();
+  }
+  fake.settings.delete('agentvoice.agent');
+  fake.models = [];
+});
