@@ -11,6 +11,9 @@ import { Server, Window } from './vscode.ts';
 import { until } from './wait.ts';
 import { FAKE, type World, scenario, settings } from './world.ts';
 
+/** Timeout in milliseconds: both windows start, and hold three conversations. */
+const SCENARIO = 400_000;
+
 /** What an agent recorded about each of its sessions. */
 interface Session { readonly process: string; readonly session: string }
 
@@ -26,7 +29,7 @@ class Folders {
     this.w = w;
     this.dir = join(w.dir, 'folders');
     this.server = new Server(this.dir, { ...w.env }, { extensions: w.server.file('extensions'), trust: true });
-    const agent = `acp:node ${join(paths.root, 'extension', 'e2e', 'agent.ts')} ${this.file('agent.jsonl')}`;
+    const agent = `acp:${process.execPath} ${join(paths.root, 'extension', 'e2e', 'agent.ts')} ${this.file('agent.jsonl')}`;
     this.settings = { ...settings, 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'always', 'agentvoice.agent': agent, 'agentvoice.voice.engine': 'fast' };
     this.server.configure(this.settings);
     for (const name of ['hostile', 'out', 'front', 'back']) {
@@ -159,5 +162,5 @@ export function folders(): void {
       }
       await two.server.stop();
     }
-  });
+  }, SCENARIO);
 }
