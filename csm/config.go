@@ -27,22 +27,22 @@ type Config struct {
 	FaultRetries   int           `json:"retries"` // recoveries in a row before a fault is fatal
 	QueueMax       int           `json:"queue"`   // maximum number of queued utterances
 
-	Interruption    Interruption   `json:"interruption"`        // what interrupts the assistant
-	Confirm         time.Duration  `json:"confirm"`             // duration of speech that confirms an interruption (PER-002), in Confirmed
-	Turns           turn.Mode      `json:"turns,omitempty"`     // what ends the user's turn (GUD-001)
-	Eagerness       turn.Eagerness `json:"eagerness,omitempty"` // how soon a pause ends it, in Semantic
-	Silence         time.Duration  `json:"silence"`             // the pause that ends it, in Server
-	Tools           bool           `json:"tools,omitempty"`     // the assistant may call tools
-	RoundsMax       int            `json:"rounds"`              // maximum rounds of a request
-	SearchTimeout   time.Duration  `json:"search"`              // a search for tools
-	ApprovalTimeout time.Duration  `json:"approval"`            // answer to a question about a tool, which is then repeated once
-	RevokeTime      time.Duration  `json:"revoke,omitempty"`    // silence after a yes before a call with effects runs
-	ToolTimeout     time.Duration  `json:"tool"`                // a tool call
-	ModelTimeout    time.Duration  `json:"model"`               // loading a model, between progress reports
-	SummaryTimeout  time.Duration  `json:"summary"`             // a summary of the history
-	RenewalTimeout  time.Duration  `json:"renewal"`             // the successor of an expiring connection
-	HistoryMax      int            `json:"history"`             // number of items from which the oldest are summarised
-	HistoryKeep     int            `json:"keep"`                // number of items to keep
+	Interruption    Interruption   `json:"interruption,omitempty"` // what interrupts the assistant
+	Confirm         time.Duration  `json:"confirm"`                // duration of speech that confirms an interruption (PER-002), in Confirmed
+	Turns           turn.Mode      `json:"turns,omitempty"`        // what ends the user's turn (GUD-001)
+	Eagerness       turn.Eagerness `json:"eagerness,omitempty"`    // how soon a pause ends it, in Semantic
+	Silence         time.Duration  `json:"silence"`                // the pause that ends it, in Server
+	Tools           bool           `json:"tools,omitempty"`        // the assistant may call tools
+	RoundsMax       int            `json:"rounds"`                 // maximum rounds of a request
+	SearchTimeout   time.Duration  `json:"search"`                 // a search for tools
+	ApprovalTimeout time.Duration  `json:"approval"`               // answer to a question about a tool, which is then repeated once
+	RevokeTime      time.Duration  `json:"revoke,omitempty"`       // silence after a yes before a call with effects runs
+	ToolTimeout     time.Duration  `json:"tool"`                   // a tool call
+	ModelTimeout    time.Duration  `json:"model"`                  // loading a model, between progress reports
+	SummaryTimeout  time.Duration  `json:"summary"`                // a summary of the history
+	RenewalTimeout  time.Duration  `json:"renewal"`                // the successor of an expiring connection
+	HistoryMax      int            `json:"history"`                // number of items from which the oldest are summarised
+	HistoryKeep     int            `json:"keep"`                   // number of items to keep
 }
 
 // Interruption is how easily the user's voice interrupts the assistant. Manual

@@ -36,7 +36,7 @@ func isHarmless(words []string) bool {
 //
 //test:documents
 func TestHarmlessCommandsOfDocumentsRun(t *testing.T) {
-	journal, err := os.ReadFile("../../testdata/journals/interrupted.jsonl")
+	journal, err := os.ReadFile("../../testdata/journals/timeouts.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
