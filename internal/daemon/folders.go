@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoTrustedFolder reports that a coding agent has no folder to work in.
-var ErrNoTrustedFolder = errors.New("no folder is open, given and trusted in which the coding agent may work")
+var ErrNoTrustedFolder = errors.New("the coding agent has no trusted folder to work in")
 
 // OpenWorkspace replaces what is open in the client; nil if the client has not said. It
 // applies from the next conversation on.
@@ -34,7 +34,7 @@ func (d *Daemon) ChooseFolder(path string) error {
 		return nil
 	}
 	if f, open := d.wantedFolder(); open {
-		return fmt.Errorf("%w: %s is open and not trusted", ErrNoTrustedFolder, cmp.Or(f.Name, filepath.Base(f.Path)))
+		return fmt.Errorf("%w: %s is not trusted", ErrNoTrustedFolder, cmp.Or(f.Name, filepath.Base(f.Path)))
 	}
 	return ErrNoTrustedFolder
 }
