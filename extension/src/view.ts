@@ -546,9 +546,9 @@ function leaves(entries: readonly (readonly [string, unknown])[]): (readonly [st
       : [[name, value] as const]);
 }
 
-/** Shows invisible and bidirectional control characters as code points, so that the user approves exactly what is visible. */
-function visible(text: string): string {
-  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
+/** Shows characters that do not show, or look like a space, as code points, so that the user approves exactly what is visible. */
+export function visible(text: string): string {
+  return text.replace(/(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 const STATUS_ICONS: Record<Mic, string> = {

@@ -2,6 +2,8 @@
 // messages.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Element, HTMLElement, Range, Window } from 'happy-dom' with { 'resolution-mode': 'import' };
 import { type Model, START, reduce } from '../src/model';
@@ -10,7 +12,7 @@ import type { FromPage, ToPage } from '../src/panelwire';
 import { STATES, type Snapshot, type State } from '../src/protocol.gen';
 import { strings } from '../src/strings';
 import { english } from '../src/text';
-import { type Surroundings, present, shownLine, shownLines } from '../src/view';
+import { type Surroundings, present, shownLine, shownLines, visible } from '../src/view';
 import { bundled } from './bundled';
 
 const source = bundled('main.ts');
@@ -209,6 +211,24 @@ test('the approval card shows a long command to its end, and every member of the
   const { cwd, env, note } = approval.input as Record<string, unknown>;
   assert.deepEqual({ ...members, env: JSON.parse(members['env'] ?? '') as unknown }, { cwd, env, note }, 'the command is shown above them');
   assert.match(panel.get('approval-destructive').textContent ?? '', /Only a click allows it/);
+});
+
+test('each call is shown whole, and the click that allows it sends its hash', async () => {
+  const calls = JSON.parse(readFileSync(join(__dirname, '../../../testdata/calls.json'), 'utf8')) as { tool: string; input: unknown; hash: string }[];
+  const leaves = (v: unknown): unknown[] => typeof v === 'object' && v !== null && Object.keys(v).length > 0
+    ? Object.entries(v).flatMap(([name, member]: [string, unknown]) => [...Array.isArray(v) ? [] : [name], ...leaves(member)]) : [v];
+  for (const [i, { tool, input, hash }] of calls.entries()) {
+    const panel = await Panel.open();
+    panel.show(inState('listening', { approval: { callId: `c${String(i)}`, hash, name: tool, input, status: 'waitingForApproval', destructive: false } }));
+    const card = panel.get('approve').closest('[data-testid=approval]')?.textContent ?? '';
+    for (const leaf of leaves(input)) {
+      const text = visible(typeof leaf === 'string' ? leaf : JSON.stringify(leaf));
+      assert.ok(text === '{}' || card.includes(text) || card.includes(JSON.stringify(leaf).slice(1, -1)), `${text} is not in ${card}`);
+    }
+    panel.elapse();
+    panel.click(panel.get('approve'));
+    assert.deepEqual(panel.sent.at(-1), { type: 'approve', callId: `c${String(i)}`, hash, approved: true });
+  }
 });
 
 test('focus stays at its place through every state, and goes to the control that is shown there', async () => {

@@ -7,7 +7,7 @@ import type { Line } from '../src/transcript';
 import { ERROR_CODES, STATES, type Microphone, type Snapshot, type State } from '../src/protocol.gen';
 import { PANEL_COMMANDS, remedies } from '../src/remedies';
 import { english } from '../src/text';
-import { type ShownLine, type Surroundings, labelOf, present, shownLine, shownLines, statusOf } from '../src/view';
+import { type ShownLine, type Surroundings, labelOf, present, shownLine, shownLines, statusOf, visible } from '../src/view';
 
 const around: Surroundings = {
   provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
@@ -195,6 +195,13 @@ test('a call is shown as it would run: commands whole, every member of the input
   assert.equal(v.approval?.commands[1], 'ls \\u{202e}gpj.exe');
   assert.deepEqual(JSON.parse(v.approval?.input ?? ''), approval.input);
   assert.deepEqual([v.approval?.click, v.hint], [true, 'Click to allow it, or say no.']);
+});
+
+test('what does not show, or looks like a space, is shown as its code point', () => {
+  for (const c of ['\u3164', '\u115f', '\ufe0f', '\u034f', '\u00a0', '\u3000', '\u2028', '\u202e', '\u200b', '\u00ad', '\u{e0001}', '\r', '\0']) {
+    assert.equal(visible(`a${c}b`), `a\\u{${(c.codePointAt(0) ?? 0).toString(16)}}b`);
+  }
+  assert.equal(visible('ä 日本\n\t"é"'), 'ä 日本\n\t"é"');
 });
 
 test('the status bar says what a click does', () => {
