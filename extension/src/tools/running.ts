@@ -128,7 +128,7 @@ function named(input: Input): string {
 /** Place is the folder that a call is about, and its name if several are open. */
 interface Place { readonly root: vscode.Uri; readonly shown: Placed }
 
-/** The folder that a call names, or else that of the open file, or else the first one; undefined if there is none. */
+/** The folder that a call names. Without a name: the active file's folder, or the first one; undefined if no folder is open. */
 function placeOf(input: Input): Place | undefined {
   const all = localFolders();
   const wanted = named(input);
