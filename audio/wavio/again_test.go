@@ -87,7 +87,7 @@ func TestUnknownLength(t *testing.T) {
 	}
 }
 
-// What is not a file is refused in one sentence, and nobody waits for it.
+// Pipes and devices are refused at once, with a one-sentence error.
 func TestOnlyFiles(t *testing.T) {
 	for _, path := range []string{"-", os.DevNull} {
 		err := (&Source{Path: path}).Open(t.Context())
