@@ -26,6 +26,7 @@ type pool[T io.Closer] struct {
 	failed  error         // error of the last background load
 	expiry  *time.Timer   // runs while there are no users
 	closed  bool
+	freeing sync.WaitGroup // engines that free is closing
 }
 
 func newPool[T io.Closer](factory func() (T, error), keep time.Duration, freed func()) *pool[T] {
@@ -57,11 +58,18 @@ func (p *pool[T]) release() {
 }
 
 // surplus removes and returns the idle engine if every remaining user has one. The
-// caller holds mu.
-func (p *pool[T]) surplus() (engines []T) {
+// caller holds mu, and passes the result to free.
+func (p *pool[T]) surplus() []T {
 	if p.users > 0 && p.taken >= p.users {
-		engines, p.idle = p.idle, nil
+		return p.takeIdle()
 	}
+	return nil
+}
+
+// takeIdle removes the idle engine. The caller holds mu, and passes the result to free.
+func (p *pool[T]) takeIdle() (engines []T) {
+	engines, p.idle = p.idle, nil
+	p.freeing.Add(len(engines))
 	return engines
 }
 
@@ -69,6 +77,7 @@ func (p *pool[T]) surplus() (engines []T) {
 func (p *pool[T]) free(engines []T) {
 	for _, e := range engines {
 		_ = e.Close() // the engine was idle, so nothing is lost
+		p.freeing.Done()
 	}
 	if len(engines) > 0 {
 		p.freed()
@@ -120,7 +129,7 @@ func (p *pool[T]) expire() {
 	p.mu.Lock()
 	var idle []T
 	if p.users == 0 && !p.closed {
-		idle, p.idle = p.idle, nil
+		idle = p.takeIdle()
 	}
 	p.mu.Unlock()
 	p.free(idle)
@@ -208,7 +217,8 @@ func (p *pool[T]) add(e T) error {
 	return nil
 }
 
-// close closes the idle engine; engines that are put back later are closed at once.
+// close closes the idle engine, and waits for one that is being freed; engines that are put
+// back later are closed at once.
 func (p *pool[T]) close() error {
 	p.mu.Lock()
 	warming := p.warming
@@ -224,5 +234,6 @@ func (p *pool[T]) close() error {
 	for _, e := range idle {
 		errs = append(errs, e.Close())
 	}
+	p.freeing.Wait()
 	return errors.Join(errs...)
 }

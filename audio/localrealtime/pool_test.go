@@ -138,3 +138,39 @@ func TestRedialKeepsOneEngine(t *testing.T) {
 		})
 	}
 }
+
+// slow is an engine whose process takes two seconds to end.
+type slow struct{ counted }
+
+func (s slow) Close() error { time.Sleep(2 * time.Second); return s.counted.Close() }
+
+// TestCloseWaitsForEnginesBeingFreed: a pool that is closed while its expiry frees an engine
+// leaves no process behind.
+func TestCloseWaitsForEnginesBeingFreed(t *testing.T) {
+	for _, since := range []time.Duration{0, 500 * time.Millisecond, 3 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			var open atomic.Int32
+			p := newPool(func() (slow, error) {
+				open.Add(1)
+				return slow{counted{&open}}, nil
+			}, time.Minute, func() {})
+			p.use()
+			e, err := p.take()
+			if err == nil {
+				err = p.put(e)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.release()
+			time.Sleep(time.Minute + since)
+			synctest.Wait()
+			if err := p.close(); err != nil {
+				t.Error(err)
+			}
+			if open.Load() != 0 {
+				t.Errorf("%v after the expiry: %d engines are left", since, open.Load())
+			}
+		})
+	}
+}
