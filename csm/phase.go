@@ -179,6 +179,7 @@ const (
 	CodeAgentEnded          Code = "agentEnded"
 	CodeAgentSilent         Code = "agentSilent"
 	CodeAgentSignIn         Code = "agentSignIn"
+	CodeNoTrustedFolder     Code = "noTrustedFolder"
 	CodeModelFailed         Code = "modelFailed"
 	CodeToolSearchFailed    Code = "toolSearchFailed"
 	CodeToolFailed          Code = "toolFailed"
@@ -241,7 +242,7 @@ var Codes = []Code{
 	CodeUtteranceLost, CodeUtteranceTooLong, CodeNotUnderstood, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
 	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
 	CodeEngineMissing, CodeClientGone,
-	CodeAgentMissing, CodeAgentEnded, CodeAgentSilent, CodeAgentSignIn,
+	CodeAgentMissing, CodeAgentEnded, CodeAgentSilent, CodeAgentSignIn, CodeNoTrustedFolder,
 	CodeAnswerCutLength, CodeAnswerCutTurns, CodeAnswerCutFilter, CodeAnswerCutOff,
 }
 

@@ -15,17 +15,18 @@ func TestNoAgentActsWithoutAFolder(t *testing.T) {
 		name, flag, setting string
 		editor, given       bool
 		folder              string
-		acts, selected      bool
+		acts                bool
+		answers             string // "agent", "refusal", or "" for the client's or the process's own
 	}{
-		{"a setting, with a folder", "offline", "codex-acp", true, true, dir, true, true},
-		{"a setting, without one", "offline", "codex-acp", true, true, "", true, false},
-		{"a setting, of a client that says nothing", "offline", "acp:codex-acp", true, false, "", true, false},
-		{"a setting that names no agent", "offline", "openai", true, true, "", false, true},
-		{"no setting", "offline", "", true, true, dir, false, false},
-		{"the command line, with a folder", "acp:codex-acp", "", false, true, dir, true, true},
-		{"the command line, without one", "acp:codex-acp", "", false, true, "", true, false},
-		{"the command line, of a client that says nothing", "acp:codex-acp", "", false, false, "", false, false},
-		{"the command line, of a client with an assistant", "acp:codex-acp", "", true, true, dir, false, false},
+		{"a setting, with a folder", "offline", "codex-acp", true, true, dir, true, "agent"},
+		{"a setting, without one", "offline", "codex-acp", true, true, "", true, "refusal"},
+		{"a setting, of a client that says nothing", "offline", "acp:codex-acp", true, false, "", true, "refusal"},
+		{"a setting that names no agent", "offline", "openai", true, true, "", false, "agent"},
+		{"no setting", "offline", "", true, true, dir, false, ""},
+		{"the command line, with a folder", "acp:codex-acp", "", false, true, dir, true, "agent"},
+		{"the command line, without one", "acp:codex-acp", "", false, true, "", true, "refusal"},
+		{"the command line, of a client that says nothing", "acp:codex-acp", "", false, false, "", false, ""},
+		{"the command line, of a client with an assistant", "acp:codex-acp", "", true, true, dir, false, ""},
 	} {
 		f := assistantFlags{agent: c.flag}
 		set := protocol.DefaultSettings()
@@ -33,8 +34,15 @@ func TestNoAgentActsWithoutAFolder(t *testing.T) {
 		if acts := f.acts(c.editor)(set, c.given); acts != c.acts {
 			t.Errorf("%s: acts %v", c.name, acts)
 		}
-		if chosen := f.choose(c.editor)(set, c.folder, c.given); (chosen != nil) != c.selected {
-			t.Errorf("%s: selected %v", c.name, chosen)
+		answers := ""
+		if chosen := f.choose(c.editor)(set, c.folder, c.given); chosen != nil {
+			answers = "agent"
+			if _, refuses := chosen.(homeless); refuses {
+				answers = "refusal"
+			}
+		}
+		if answers != c.answers {
+			t.Errorf("%s: it is answered by %q, want %q", c.name, answers, c.answers)
 		}
 	}
 }

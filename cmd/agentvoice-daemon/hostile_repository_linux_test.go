@@ -257,6 +257,10 @@ func TestHostileRepositoryWithAnAgent(t *testing.T) {
 	if a.read(); len(a.opened)+len(a.changed) > 0 { // the agent would make a file
 		t.Errorf("before the folder was trusted, %v were opened, and %v changed", a.opened, a.changed)
 	}
+	typed := s.typedWithoutFolder()
+	if a.read(); len(a.opened)+len(a.changed) > 0 {
+		t.Errorf("a typed message let the agent open %v and change %v", a.opened, a.changed)
+	}
 	s.openHere()
 	s.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{"folders":[%q]}}`, protocol.MethodWorkspaceWords, r.folder))
 	s.call(protocol.MethodStart, "{}", nil)
@@ -270,7 +274,7 @@ func TestHostileRepositoryWithAnAgent(t *testing.T) {
 		c, words := row.Agent, notice
 		switch {
 		case c.Happens == "not started":
-			words = refused
+			words = refused + typed
 		case len(c.Call) > 0:
 			words = r.answerCall(s, row, n)
 			n++
@@ -293,6 +297,22 @@ func TestHostileRepositoryWithAnAgent(t *testing.T) {
 		}
 	}
 	r.ranNothing(t, said)
+}
+
+// typedWithoutFolder begins a conversation by a typed message, which asks for no folder, as the wake
+// phrase asks for none. It returns what was said to it.
+func (s *sidecar) typedWithoutFolder() string {
+	s.t.Helper()
+	s.call(protocol.MethodSendText, `{"text":"do it all"}`, nil)
+	said := string(s.until("what was said", func(m wireMessage) bool {
+		return m.Method == protocol.NotifyCaption
+	}).Params)
+	if want := protocol.CodeNoTrustedFolder.Spec().Spoken(protocol.English); !strings.Contains(said, want) {
+		s.t.Errorf("a typed message was answered with %s, want %q", said, want)
+	}
+	s.call(protocol.MethodEnd, "{}", nil)
+	s.state(protocol.StateIdle)
+	return strings.ToLower(said)
 }
 
 // answerCall checks how call n can be allowed. What needs a click is refused, and what a voice can

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,11 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/acp"
+	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
 // maxTrusted limits the remembered folders; the oldest are forgotten.
@@ -107,4 +112,19 @@ func readKeys(in io.Reader, answered func(allowed bool)) {
 			answered(false)
 		}
 	}
+}
+
+// homeless stands for a coding agent that has no trusted folder, so that a conversation that
+// begins by the wake phrase or a typed message gets neither that agent nor another assistant.
+type homeless string
+
+// Name implements copilot.Adapter.
+func (h homeless) Name() string { return string(h) }
+
+// Title implements copilot.Titled.
+func (h homeless) Title() string { return acp.Title(strings.TrimPrefix(string(h), "acp:")) }
+
+// Send implements copilot.Adapter. It fails with noTrustedFolder, which is spoken.
+func (homeless) Send(context.Context, copilot.Request, func(string)) error {
+	return &copilot.Error{Code: string(csm.CodeNoTrustedFolder), Message: daemon.ErrNoTrustedFolder.Error()}
 }

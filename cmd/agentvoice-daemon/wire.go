@@ -409,8 +409,8 @@ func (f *assistantFlags) acts(editor bool) func(protocol.Settings, bool) bool {
 }
 
 // choose returns the function that selects the assistant for the settings. An assistant
-// whose name and folder do not change is kept, with its conversation state. One that acts
-// is never selected without a trusted folder.
+// whose name and folder do not change is kept, with its conversation state. In the place of one
+// that acts, a client without a trusted folder gets one that says so.
 func (f *assistantFlags) choose(editor bool) func(s protocol.Settings, folder string, given bool) copilot.Adapter {
 	var name, dir string
 	var chosen copilot.Adapter
@@ -420,8 +420,12 @@ func (f *assistantFlags) choose(editor bool) func(s protocol.Settings, folder st
 			return chosen
 		}
 		name, dir, chosen = wanted, folder, nil
-		if name == "" || actsIn(name) && folder == "" {
+		switch {
+		case name == "":
 			return nil
+		case actsIn(name) && folder == "":
+			chosen = homeless(name)
+			return chosen
 		}
 		a, err := f.named(name, dir)
 		if err != nil { // the first request reports the error aloud

@@ -121,7 +121,7 @@ func (o Options) withheld() []string {
 func (a *Adapter) Name() string { return a.name }
 
 // Title implements copilot.Titled.
-func (a *Adapter) Title() string { return title(a.opts.Command) }
+func (a *Adapter) Title() string { return Title(a.opts.Command) }
 
 // ToolLimit implements copilot.Worker.
 func (*Adapter) ToolLimit() time.Duration { return ToolLimit }

@@ -40,9 +40,9 @@ func KnownAgent(command string) (k Known, ok bool) {
 	return Known{}, false
 }
 
-// title returns the display name of a known agent, or the program name of another
+// Title returns the display name of a known agent, or the program name of another
 // command.
-func title(command string) string {
+func Title(command string) string {
 	if k, ok := KnownAgent(command); ok {
 		return k.Title
 	}
