@@ -50,6 +50,10 @@ after 300ms
 vad.end
 stt.final "do the tests pass"
 ${GATE}
+microphone.muted
+${GATE}
+microphone.works
+${GATE}
 say "which file is it in"
 ${GATE}
 device.lost
@@ -306,7 +310,7 @@ export function painting(): void {
   });
 }
 
-/** Timeout of the gallery, in milliseconds: 18 states in four themes and three widths. */
+/** Timeout of the gallery, in milliseconds: 19 states in four themes and three widths. */
 const GALLERY = 900_000;
 
 export function gallery(): void {
@@ -375,6 +379,11 @@ export function gallery(): void {
     await picture('11-paused');
     await panel.button('pause').click();
     await panel.label('Listening');
+    await stage.next();
+    await panel.get('problem').waitFor();
+    await picture('19-microphone-muted');
+    await stage.next();
+    await panel.get('problem').waitFor({ state: 'hidden' });
 
     w.copilot.answers({ parts: [{ text: RICH }] });
     await panel.get('composer').fill('what is left');

@@ -9,6 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // Reasons why a statement is invalid in the current state.
@@ -57,6 +58,10 @@ func (w *World) play(st statement) error {
 	if e, ok := endings[st.verb]; ok {
 		return w.ending(st, e.of, e.how)
 	}
+	if code, ok := faults[st.verb]; ok {
+		w.port.Faulty(code)
+		return nil
+	}
 	w.fact(st.verb)
 	return nil
 }
@@ -73,6 +78,12 @@ var endings = map[string]struct {
 	"tool.done": {of: "CallTool"}, "tool.failed": {"CallTool", world.Failed},
 	"model.progress": {of: "LoadModel"}, "model.ready": {of: "LoadModel"}, "model.failed": {"LoadModel", world.Failed},
 	"summary.done": {of: "Summarise"}, "summary.failed": {"Summarise", world.Failed},
+}
+
+// faults are what the microphone may be found to have.
+var faults = map[string]protocol.ErrorCode{
+	"microphone.muted": protocol.CodeMicrophoneMuted, "microphone.silent": protocol.CodeMicrophoneSilent,
+	"microphone.clips": protocol.CodeMicrophoneClips, "microphone.quiet": protocol.CodeMicrophoneQuiet, "microphone.works": "",
 }
 
 func (w *World) ending(st statement, of string, how world.Outcome) error {

@@ -65,6 +65,8 @@ var events = map[string]argument{
 	"session.ready": noArgument, "session.failed": codeArgument, "session.expiring": noArgument, "session.renewal": noArgument, "session.renewed": noArgument, "session.closed": noArgument,
 	"audio.primed": noArgument, "audio.ready": noArgument, "audio.failed": codeArgument, "audio.closed": noArgument,
 	"device.lost": noArgument, "device.restored": noArgument, "wake": noArgument,
+	"microphone.muted": noArgument, "microphone.silent": noArgument, "microphone.clips": noArgument, "microphone.quiet": noArgument,
+	"microphone.works": noArgument,
 	"conn.ready": noArgument, "conn.lost": noArgument, "conn.failed": codeArgument, "conn.closed": noArgument,
 }
 

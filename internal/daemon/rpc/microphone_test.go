@@ -129,3 +129,30 @@ func TestTheTurnModeIsThatOfTheConversation(t *testing.T) {
 	c.call(protocol.MethodPushToTalk, object{"down": true}, nil)
 	c.end()
 }
+
+// A fault of the microphone is in its state until it is over, and each is told with what to do.
+func TestFaultOfTheMicrophone(t *testing.T) {
+	faults := map[string]protocol.ErrorCode{
+		"muted": protocol.CodeMicrophoneMuted, "silent": protocol.CodeMicrophoneSilent,
+		"clips": protocol.CodeMicrophoneClips, "quiet": protocol.CodeMicrophoneQuiet,
+	}
+	for name, code := range faults {
+		t.Run(name, func(t *testing.T) {
+			c := scripted(t, "await state listening\nmicrophone."+name+"\nawait client/heartbeat\nmicrophone.works\n")
+			c.initialize(nil, nil)
+			c.call(protocol.MethodStart, nil, nil)
+			c.microphone(name, func(m protocol.Microphone) bool { return m.Fault == code })
+			var told protocol.NotificationParams
+			c.until("the notification", func(m message) bool {
+				told = protocol.NotificationParams{}
+				return m.Method == protocol.NotifyNotification && json.Unmarshal(m.Params, &told) == nil && told.Code == code
+			})
+			if told.Remediation != code.Spec().Remediation(protocol.English) {
+				t.Errorf("told %+v", told)
+			}
+			c.notify(protocol.MethodHeartbeat, nil)
+			c.microphone("works", func(m protocol.Microphone) bool { return m.Fault == "" && m.Open })
+			c.end()
+		})
+	}
+}
