@@ -127,7 +127,7 @@ export function folders(): void {
       assert.match(problem, /no trusted folder/i);
       await untrusted.panel.remedy('manageTrust').waitFor();
       await two.picture(untrusted.window, 'untrusted');
-      assert.match(await untrusted.panel.get('problem').innerText(), /hostile is open and not trusted/);
+      assert.match(await untrusted.panel.get('problem').innerText(), /hostile is open, but not trusted/);
       // A screen reader reads it at once. The voice does not: without a conversation, nothing plays.
       assert.equal(await untrusted.panel.get('problem').getAttribute('role'), 'alert');
       assert.equal(await untrusted.panel.get('mic').getAttribute('data-mic'), 'closed');

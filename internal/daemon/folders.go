@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -11,7 +10,14 @@ import (
 )
 
 // ErrNoTrustedFolder reports that a coding agent has no folder to work in.
-var ErrNoTrustedFolder = errors.New("the coding agent has no trusted folder to work in")
+var ErrNoTrustedFolder = errors.New("no such folder is open")
+
+// untrusted is the name of a folder that is open and not trusted, an ErrNoTrustedFolder.
+type untrusted string
+
+func (u untrusted) Error() string { return string(u) + " is open, but not trusted" }
+
+func (untrusted) Is(err error) bool { return err == ErrNoTrustedFolder }
 
 // OpenWorkspace replaces what is open in the client; nil if the client has not said. It
 // applies from the next conversation on.
@@ -34,7 +40,7 @@ func (d *Daemon) ChooseFolder(path string) error {
 		return nil
 	}
 	if f, open := d.wantedFolder(); open {
-		return fmt.Errorf("%w: %s is not trusted", ErrNoTrustedFolder, cmp.Or(f.Name, filepath.Base(f.Path)))
+		return untrusted(cmp.Or(f.Name, filepath.Base(f.Path)))
 	}
 	return ErrNoTrustedFolder
 }
