@@ -412,7 +412,7 @@ var SettingsTable = []Setting{
 		field:   func(s *Settings) any { return &s.Audio.GainControl }},
 
 	{Name: "agentvoice.wake.enabled", Default: false, Scope: ScopeApplication,
-		Meaning: "Listens for `agentvoice.wake.phrase` while there is no conversation, and starts one when it hears the phrase. The microphone is open meanwhile; its audio never leaves this machine and is not stored.",
+		Meaning: "Listens for `agentvoice.wake.phrase` while there is no conversation, and starts one when it hears the phrase. What you say in the same breath is your first message. The microphone is open meanwhile; before the phrase, its audio never leaves this machine, and the last 3 seconds are kept in memory.",
 		field:   func(s *Settings) any { return &s.Wake.Enabled }},
 	{Name: "agentvoice.wake.phrase", Default: "okay copilot", Scope: ScopeApplication,
 		Meaning: "Two to eight English words that start a conversation, with at least eight sounds in total. Longer phrases cause fewer false starts.",

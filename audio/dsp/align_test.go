@@ -278,3 +278,21 @@ func TestSlipsAreSmooth(t *testing.T) {
 		}
 	}
 }
+
+// Frames that were captured earlier and come at once get no far end, and cost no realignment.
+func TestLateFramesAreNotAligned(t *testing.T) {
+	s := newStreams(t, lead+3*frame)
+	for range 100 {
+		s.render(1)
+		for range 8 {
+			s.a.reset() // see Processor.Late
+			if got := s.capture(1); got != 0 {
+				t.Fatalf("a late frame gets the far end of frame %d", got)
+			}
+		}
+	}
+	s.both(200)
+	if s.a.resyncs != 0 {
+		t.Errorf("%d realignments", s.a.resyncs)
+	}
+}

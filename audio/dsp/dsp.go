@@ -368,6 +368,10 @@ func (p *Processor) Correct(samples int64) { p.corrector.recall(samples) }
 // far end. Without it the loss is detected after half a second.
 func (p *Processor) Gap(samples int64) { p.aligner.skip(samples) }
 
+// Late reports that the next frame was captured before now, so that the far end rendered
+// now is not aligned with it.
+func (p *Processor) Late() { p.aligner.reset() }
+
 // Reset discards all state except SetDelay's, for a device that was reopened.
 func (p *Processor) Reset() error {
 	p.aligner.reset()

@@ -117,6 +117,10 @@ func (f *Front) Reopened() error {
 	return f.proc.Reset()
 }
 
+// Late reports that the next frame was captured before now. Its far end is unknown: it is
+// processed as if the speaker were silent.
+func (f *Front) Late() { f.proc.Late() }
+
 // Captured processes the next captured frame, whose first sample has position pos,
 // and returns the tracker's marks, with positions in the microphone's stream. The
 // slice is valid until the next call. On an error the frame was used nevertheless,

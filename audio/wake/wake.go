@@ -60,10 +60,15 @@ type Config struct {
 // Heard is a detection of the phrase.
 type Heard struct {
 	// Pos is the capture position, in samples at audio.SampleRate, up to which the
-	// engine had processed: the phrase ended shortly before it, and the user's next
-	// words start at about this position.
+	// engine had processed.
 	Pos int64
+	// To is where the phrase ended, to about 50 ms: the user's next words start there.
+	To int64
 }
+
+// reportedAfter is how long after the best match of a phrase the engine reports it, because it
+// waits for a better one (docs/design/measurements.md, Wake phrase).
+const reportedAfter = 150 * audio.SampleRate / 1000
 
 // Stats counts what a Spotter has done.
 type Stats struct {
@@ -196,7 +201,8 @@ func (s *Spotter) run(l *listener) {
 			case heard && !s.closed.Load():
 				s.times.Add(1)
 				if s.heard != nil {
-					s.heard(Heard{Pos: in.pos + audio.FrameSamples})
+					pos := in.pos + audio.FrameSamples
+					s.heard(Heard{Pos: pos, To: pos - reportedAfter})
 				}
 			}
 		}

@@ -255,8 +255,8 @@ func silero() (vad.Detector, error) {
 }
 
 // spotter creates a wake phrase detector.
-func spotter(phrase string, heard func()) (live.Spotter, error) {
-	return wake.New(wake.Config{Phrase: phrase, Heard: func(wake.Heard) { heard() }})
+func spotter(phrase string, heard func(wake.Heard)) (live.Spotter, error) {
+	return wake.New(wake.Config{Phrase: phrase, Heard: heard})
 }
 
 // wordLists are the user's own vocabulary files, in addition to those of a workspace.

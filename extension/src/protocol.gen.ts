@@ -633,7 +633,7 @@ export interface Configuration {
   'agentvoice.audio.noiseSuppression'?: boolean | null;
   /** Levels the volume of your voice before recognition, for a quiet microphone. */
   'agentvoice.audio.gainControl'?: boolean | null;
-  /** Listens for `agentvoice.wake.phrase` while there is no conversation, and starts one when it hears the phrase. The microphone is open meanwhile; its audio never leaves this machine and is not stored. */
+  /** Listens for `agentvoice.wake.phrase` while there is no conversation, and starts one when it hears the phrase. What you say in the same breath is your first message. The microphone is open meanwhile; before the phrase, its audio never leaves this machine, and the last 3 seconds are kept in memory. */
   'agentvoice.wake.enabled'?: boolean | null;
   /** Two to eight English words that start a conversation, with at least eight sounds in total. Longer phrases cause fewer false starts. */
   'agentvoice.wake.phrase'?: string | null;

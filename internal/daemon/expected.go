@@ -19,6 +19,9 @@ type Transcript struct {
 	Unvoiced, Pressed bool
 	// Distant: the voice is so quiet that it is not the user's, near the microphone.
 	Distant bool
+	// Called: the utterance follows the wake phrase that began the conversation in one breath, so it
+	// may begin with the end of it.
+	Called bool
 	// Answer is set if the sound was short and compared with Port.Expected.
 	Answer *Answer
 	// Beside: another recogniser wrote Text than the one that compared the sound.

@@ -55,7 +55,10 @@ func (d *Daemon) setMicrophone(change func(*protocol.Microphone)) {
 
 // capturing handles the World's report on capture for a conversation.
 func (d *Daemon) capturing(open bool) {
-	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open = open })
+	d.setMicrophone(func(mic *protocol.Microphone) {
+		d.pub.capturing = open
+		mic.Open = open || mic.Wake
+	})
 }
 
 // faulty handles the World's report on a fault of the microphone.
@@ -66,9 +69,10 @@ func (d *Daemon) faulty(fault protocol.ErrorCode) {
 	}
 }
 
-// waking handles the World's report on capture for the wake phrase.
+// waking handles the World's report on capture for the wake phrase. The phrase hands the open
+// microphone over to the conversation, so the two overlap.
 func (d *Daemon) waking(listening bool) {
-	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open, mic.Wake = listening, listening })
+	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open, mic.Wake = listening || d.pub.capturing, listening })
 }
 
 // Holder is a World that can keep the user's speech while the conversation is

@@ -38,6 +38,7 @@ type publisher struct {
 	told    told
 
 	microphone protocol.Microphone
+	capturing  bool // the microphone is captured for a conversation
 }
 
 func (p *publisher) notify(method string, params any) {

@@ -20,7 +20,10 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		d.unreported.Store(!t.reported())
 	}
 	instead := ""
-	text, called := d.cutWakePhrase(text)
+	text, called := d.cutWakePhrase(text, t.Called)
+	if called {
+		t = t.rest(text)
+	}
 	if rest, said := d.cutSendPhrase(text); said {
 		text, f.Class = rest, csm.Send
 	} else if called && text == "" {
@@ -55,6 +58,7 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 }
 
 func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
+	text, _ = d.cutWakePhrase(text, false)
 	d.content.setUtterance(utterance, text)
 	p := csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
 	g := d.grammar()
@@ -174,25 +178,6 @@ func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
 		return "", false
 	}
 	return rest, said
-}
-
-// cutWakePhrase removes the wake phrase from the start of an utterance: it calls for attention,
-// and is not meant for the assistant.
-func (d *Daemon) cutWakePhrase(text string) (rest string, said bool) {
-	wake := d.settings().Wake
-	words, want := tokens(text), tokens(wake.Phrase)
-	if !wake.Enabled || len(want) == 0 || len(words) < len(want) {
-		return text, false
-	}
-	for i, w := range want {
-		if words[i].text != w.text {
-			return text, false
-		}
-	}
-	if len(words) == len(want) {
-		return "", true
-	}
-	return text[words[len(want)].at:], true
 }
 
 // beforeSendPhrase returns the text before the send phrase that an utterance ends with.

@@ -62,6 +62,7 @@ type Lease struct {
 	run      sync.WaitGroup
 
 	mu       sync.Mutex
+	who      Holder
 	taker    Holder
 	released bool
 	grace    *time.Timer // after Lost
@@ -105,14 +106,12 @@ func acquire(dir string, who Holder) (*Lease, error) {
 
 // announce writes who holds the lease and opens the socket.
 func (l *Lease) announce(dir string, who Holder) error {
+	l.who = who
 	record, err := json.Marshal(who)
 	if err != nil {
 		return err
 	}
-	if err := l.file.Truncate(0); err != nil {
-		return err
-	}
-	if _, err := l.file.WriteAt(append(record, '\n'), 0); err != nil {
+	if err := l.write(record); err != nil {
 		return err
 	}
 	path := socket(dir)
@@ -125,6 +124,33 @@ func (l *Lease) announce(dir string, who Holder) error {
 		return err
 	}
 	return os.Chmod(path, 0o600)
+}
+
+// write replaces the record. A reader takes the first value, so it sees the old or the new one.
+func (l *Lease) write(record []byte) error {
+	record = append(record, '\n')
+	if _, err := l.file.WriteAt(record, 0); err != nil {
+		return err
+	}
+	return l.file.Truncate(int64(len(record)))
+}
+
+// Rename changes the name that other programs see. After a release it does nothing.
+func (l *Lease) Rename(name string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released {
+		return nil
+	}
+	l.who.Name = name
+	record, err := json.Marshal(l.who)
+	if err == nil {
+		err = l.write(record)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot publish the microphone's lease: %w", err)
+	}
+	return nil
 }
 
 // serve accepts take-over requests until the release.

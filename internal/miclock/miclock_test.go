@@ -271,6 +271,32 @@ func TestOneWins(t *testing.T) {
 	}
 }
 
+// A holder can change the name that others see, and gives the lease back as before.
+func TestRename(t *testing.T) {
+	inFolder(t)
+	ctx := bounded(t)
+	l, err := Acquire(ctx, Holder{Name: "a long name (waits for its wake phrase)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Rename("a name"); err != nil {
+		t.Fatal(err)
+	}
+	var held *HeldError
+	if _, err := Acquire(ctx, Holder{Name: "another"}); !errors.As(err, &held) || held.Holder.Name != "a name" || held.Holder.PID != os.Getpid() {
+		t.Errorf("the holder is %v", err)
+	}
+	l.Release()
+	if err := l.Rename("too late"); err != nil {
+		t.Error(err)
+	}
+	other, err := Acquire(ctx, Holder{Name: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Release()
+}
+
 func TestRemedyIsThatOfTheSystem(t *testing.T) {
 	for goos, want := range map[string]string{"windows": "%LocalAppData%", "darwin": "Library/Caches", "linux": "XDG_RUNTIME_DIR"} {
 		if got := Remedy(goos); !strings.Contains(got, want) || goos != "linux" && strings.Contains(got, "XDG") {

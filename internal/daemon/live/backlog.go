@@ -1,11 +1,13 @@
 package live
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -54,6 +56,55 @@ type gap struct {
 	from  int64     // captured position from which nothing was answered
 	until time.Time // when the kept speech is dropped
 	owes  bool      // the user said something that was not answered
+	// phrase is the wake phrase before the first call, or nil.
+	phrase *wake.Heard
+	paused bool // the voice paused after the phrase
+}
+
+// The voice may pause between phraseEarly before and phraseLate after the end of the wake phrase,
+// as the spotter reports it, to have said nothing but the phrase. The detector has reported such
+// a pause phraseJudged after the end.
+const (
+	phraseEarly  = 150 * time.Millisecond
+	phraseLate   = 250 * time.Millisecond
+	phraseJudged = 500 * time.Millisecond
+)
+
+// endPhrase finds where the wake phrase ends: at the pause of the voice, or else where the
+// spotter says. Its audio is not sent: a recogniser writes many things for it, and for what
+// follows (docs/design/measurements.md, Wake phrase). daemon.Transcript.Called takes what is left
+// of it off the words.
+func (g *gap) endPhrase(marks []vad.Mark) {
+	for _, m := range marks {
+		if late := audio.Duration(m.Pos - g.phrase.To); m.Kind == vad.Paused && late >= -phraseEarly && late <= phraseLate {
+			g.from, g.paused = m.Pos, true
+		}
+	}
+}
+
+// waits reports whether what was captured up to pos is kept for later.
+func (e *ear) waits(g *gap, c *call, pos int64) bool {
+	return c == g.lost || g.phrase != nil && (!e.listens.Load() || pos < g.phrase.To+audio.Samples(phraseJudged))
+}
+
+// called begins a gap that keeps what was said from the wake phrase on until the conversation
+// listens. In push-to-talk, nothing is heard without the key.
+func (e *ear) called(o *overheard) {
+	h, said := o.phrase()
+	if !said || e.w.port.Settings().TurnDetection.Mode == protocol.TurnPushToTalk {
+		return
+	}
+	e.phrase.Store(&h)
+	e.backlog.gap.Store(&gap{from: h.To, until: time.Now().Add(gapLimit), phrase: &h})
+}
+
+// listen handles that the conversation listens: what was kept for it is sent, and lost speech is
+// reported.
+func (e *ear) listen() {
+	if e != nil {
+		e.listens.Store(true)
+		e.tellLost()
+	}
 }
 
 // push appends a frame and drops the oldest one if the backlog is full.
@@ -77,6 +128,22 @@ func (b *backlog) rewind(from int64) {
 		b.sent--
 	}
 	b.quiet = 0
+}
+
+// skip removes the wake phrase. A voice that goes on after it begins there.
+func (b *backlog) skip(g *gap) {
+	voice := false
+	for ; b.sent < b.n && b.at(b.sent).pos < g.from; b.sent++ {
+		h := b.at(b.sent)
+		for _, m := range h.marks {
+			voice = m.Kind == vad.Onset || m.Kind == vad.Resumed
+		}
+		h.frame, h.marks = audio.Frame{}, h.marks[:0]
+	}
+	if voice && !g.paused && b.sent < b.n {
+		h := b.at(b.sent)
+		h.marks = slices.Insert(h.marks, 0, vad.Mark{Kind: vad.Onset, Pos: h.pos, Decided: h.pos + audio.FrameSamples})
+	}
 }
 
 // deliver sends up to limit pending frames to c.
@@ -154,13 +221,25 @@ func (e *ear) pass(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
 	}
 	b.push(pos, f, possible, marks, e.clock.origin())
 	switch {
-	case d.held.Load(), g != nil && c == g.lost: // keep it for later
+	case g == nil || g.phrase == nil:
+	case d.muted.Load(): // the user does not want to be heard
+		b.gap.CompareAndSwap(g, nil)
+		b.wipe()
+		return
+	default:
+		g.endPhrase(marks)
+	}
+	switch {
+	case d.held.Load(), g != nil && e.waits(g, c, pos): // keep it for later
 		return
 	case c == nil:
 		b.sent = b.n
 		return
 	case g != nil && b.gap.CompareAndSwap(g, nil):
 		b.rewind(g.from)
+		if g.phrase != nil {
+			b.skip(g)
+		}
 	}
 	limit := 1
 	if c.gate.used {
@@ -209,7 +288,7 @@ func (e *ear) giveUp(g *gap) {
 
 // tellLost says aloud that speech was lost, once there is a call again.
 func (e *ear) tellLost() {
-	if e != nil && e.w.link.live.Load() != nil && e.untold.CompareAndSwap(true, false) {
+	if e.w.link.live.Load() != nil && e.untold.CompareAndSwap(true, false) {
 		e.w.aside.say(e.w.port.Spoken(protocol.CodeUtteranceLost))
 	}
 }

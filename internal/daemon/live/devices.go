@@ -38,6 +38,7 @@ type devices struct {
 	napping          sync.Mutex // held while both are changed
 
 	// Used by the queue only.
+	given  *overheard // the source, if the wake phrase began the conversation; or nil
 	source audio.Source
 	sink   audio.Sink
 	cue    chan struct{} // closed when the conversation first listens
@@ -87,8 +88,9 @@ func (d *devices) nap() {
 // another window that is listening. A conversation that begins with typed text needs none.
 func (d *devices) open(instance uint32, takeOver, typed bool) {
 	d.q.Do(func() {
-		d.w.waker.conversation()
+		given := d.w.waker.conversation(typed)
 		d.release()
+		d.take(given)
 		err := d.claim(takeOver)
 		d.absent.Store(false)
 		if err == nil {
@@ -118,9 +120,27 @@ func (d *devices) open(instance uint32, takeOver, typed bool) {
 	})
 }
 
+// take makes the open microphone of the waker that of the conversation; nil is allowed. From
+// now on it is open for the conversation.
+func (d *devices) take(given *overheard) {
+	if given == nil {
+		return
+	}
+	d.given, d.source = given, given.source
+	d.w.port.Capturing(true)
+	d.w.port.Waking(false)
+}
+
 // claim acquires the microphone lease for this window. Losing it to another window ends
 // the conversation.
 func (d *devices) claim(takeOver bool) error {
+	if d.given != nil && d.given.lease != nil {
+		if err := d.given.lease.Rename(d.w.cfg.Holder); err != nil {
+			d.w.cfg.Log.Warn().Err(err).Msg("other windows think that this one waits for its wake phrase")
+		}
+		d.watch(d.given.lease)
+		return nil
+	}
 	if d.w.cfg.Holder == "" {
 		return nil
 	}
@@ -144,6 +164,12 @@ func (d *devices) claim(takeOver bool) error {
 		d.w.cfg.Log.Warn().Err(err).Msg("other windows cannot be told that this one listens")
 		return nil
 	}
+	d.watch(l)
+	return nil
+}
+
+// watch ends the conversation when another window takes the lease, which release gives back.
+func (d *devices) watch(l *miclock.Lease) {
 	ended := make(chan struct{})
 	d.releaseClaim = func() { close(ended); l.Release() }
 	go func() {
@@ -153,7 +179,6 @@ func (d *devices) claim(takeOver bool) error {
 		case <-ended:
 		}
 	}()
-	return nil
 }
 
 // acquire creates and opens the devices that the settings name.
@@ -170,11 +195,13 @@ func (d *devices) acquire(source func(protocol.Settings) (audio.Source, error), 
 	if err = d.sink.Open(d.ctx); err != nil {
 		return err
 	}
-	if d.source, err = source(set); err != nil {
-		return err
-	}
-	if err = d.source.Open(d.ctx); err != nil {
-		return err
+	if d.given == nil {
+		if d.source, err = source(set); err != nil {
+			return err
+		}
+		if err = d.source.Open(d.ctx); err != nil {
+			return err
+		}
 	}
 	ear, err := newEar(d.w, set)
 	if err != nil {
@@ -210,15 +237,15 @@ func (d *devices) startCapture(instance uint32) {
 			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: csm.CodeAudioFailed})
 			return
 		}
-		ear, cue := d.ear.Load(), d.cue
-		d.run.Go(func() { d.capture(ctx, instance, source, ear, cue) })
+		ear, cue, given := d.ear.Load(), d.cue, d.given
+		d.run.Go(func() { d.capture(ctx, instance, source, given, ear, cue) })
 	})
 }
 
 // listening starts a recording and reports lost speech, because the conversation now
 // listens.
 func (d *devices) listening() {
-	d.ear.Load().tellLost()
+	d.ear.Load().listen()
 	d.q.Do(func() {
 		if d.cue == nil {
 			return
@@ -231,15 +258,15 @@ func (d *devices) listening() {
 	})
 }
 
-// capture delivers frames until the device is closed or lost. A recording starts with
-// cue; silence is delivered before it and after its end.
-func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source, ear *ear, cue <-chan struct{}) {
+// capture delivers frames until the device is closed or lost, first those of given, if it is
+// not nil. A recording starts with cue; silence is delivered before it and after its end.
+func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source, given *overheard, ear *ear, cue <-chan struct{}) {
 	if !ear.ready(ctx) { // without a detector, the first word would be lost
 		return
 	}
-	first, lost, flows := true, false, false
+	first, lost, flows := true, false, given != nil
 	var base, last int64 // positions continue across a reopened device
-	deliver := func(pos int64, f *audio.Frame) {
+	receive := func(pos int64, f *audio.Frame, arrived time.Duration) {
 		if used := !d.w.aside.sounding() && !d.absent.Load(); used != flows {
 			flows = used
 			d.w.port.Capturing(used)
@@ -253,11 +280,12 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			d.restored(instance)
 		}
 		last = base + pos
-		ear.clock.delivered(last+audio.FrameSamples, d.w.now())
+		ear.clock.delivered(last+audio.FrameSamples, arrived)
 		zero := *f == audio.Frame{}
 		d.captured(last, f, ear)
 		d.judgeMicrophone(source, ear, zero)
 	}
+	deliver := func(pos int64, f *audio.Frame) { receive(pos, f, d.w.now()) }
 	restart := func() {
 		base = last + audio.FrameSamples
 		ear.clock.restart()
@@ -266,9 +294,10 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		d.silence(ctx, cue, deliver)
 		restart()
 	}
+	run := runs(source, deliver, given, receive, ear)
 	for {
 		awake, stop := d.hearNap.awake(ctx)
-		err := source.Run(awake, deliver)
+		err := run(awake)
 		napped := ctx.Err() == nil && context.Cause(awake) == errNap
 		stop()
 		switch {
@@ -286,9 +315,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		d.w.port.Capturing(false)
 		switch {
 		case napped:
-			d.w.port.Notify(protocol.NotifyLevel, protocol.LevelParams{}) // the last level until the device wakes
-			_ = source.Close()
-			if !d.hearNap.over(ctx) || source.Open(ctx) != nil && !reopen(ctx, source) {
+			if !d.sleep(ctx, source) {
 				return
 			}
 		case reselected(ctx, err, source):
@@ -309,6 +336,29 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			ear.front.Correct(late)
 		}
 	}
+}
+
+// runs returns the function that delivers the frames of source: those of given to receive first,
+// if it is not nil.
+func runs(source audio.Source, deliver func(int64, *audio.Frame), given *overheard, receive func(int64, *audio.Frame, time.Duration), ear *ear) func(context.Context) error {
+	if given != nil {
+		ear.called(given)
+	}
+	return func(ctx context.Context) error {
+		if given == nil {
+			return source.Run(ctx, deliver)
+		}
+		first := given
+		given = nil
+		return first.pass(ctx, receiver{receive, ear.front.Late})
+	}
+}
+
+// sleep closes the source until the nap is over. It returns false if ctx is done first.
+func (d *devices) sleep(ctx context.Context, source audio.Source) bool {
+	d.w.port.Notify(protocol.NotifyLevel, protocol.LevelParams{}) // the last level until the device wakes
+	_ = source.Close()
+	return d.hearNap.over(ctx) && (source.Open(ctx) == nil || reopen(ctx, source))
 }
 
 // speakerNeeded wakes the speaker, because sound follows.
@@ -439,6 +489,7 @@ func (d *devices) release() {
 		d.stop()
 	}
 	d.run.Wait()
+	d.given.end()
 	var err error
 	if d.source != nil {
 		err = errors.Join(err, d.source.Close())
@@ -461,7 +512,7 @@ func (d *devices) release() {
 		d.releaseClaim()
 		d.releaseClaim = nil
 	}
-	d.source, d.sink, d.stop, d.cue = nil, nil, nil, nil
+	d.given, d.source, d.sink, d.stop, d.cue = nil, nil, nil, nil, nil
 }
 
 func (d *devices) shut() {

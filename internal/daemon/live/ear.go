@@ -11,6 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/front"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -34,6 +35,9 @@ type ear struct {
 	levels  levels
 	clock   captureClock
 	faults  heardFaults // of the microphone
+
+	listens atomic.Bool                // the conversation has begun to listen
+	phrase  atomic.Pointer[wake.Heard] // that began the conversation, or nil
 
 	mu     sync.Mutex
 	sounds []span // captured positions between which the speaker was audible, oldest first

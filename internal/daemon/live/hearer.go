@@ -53,6 +53,9 @@ func (h *hearer) matcher() *matcher {
 		echo := func(from, to int64) bool { return h.ear != nil && h.ear.echo(from, to) }
 		h.match = newMatcher(h.w.port, h.call.epoch.Load(), h.ear.finds(), echo)
 		h.match.wordsOnly = h.wordsOnly
+		if h.ear != nil {
+			h.match.phrase = h.ear.phrase.Load()
+		}
 	}
 	return h.match
 }

@@ -42,6 +42,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/heap"
@@ -87,7 +88,7 @@ type Config struct {
 	TURNPassword string
 	// Spotter creates the detector of a wake phrase, which calls heard when the phrase
 	// was said; nil if wake phrases are unsupported.
-	Spotter func(phrase string, heard func()) (Spotter, error)
+	Spotter func(phrase string, heard func(wake.Heard)) (Spotter, error)
 	// Engines returns the configuration of the embedded server's engines for a voice; its
 	// key and speed are set here.
 	Engines func(SpeechChoice) (localrealtime.Config, error)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
@@ -40,7 +41,8 @@ type matcher struct {
 	late []late
 	// ignored counts items without a voice.
 	ignored int64
-	heardTo int64 // position up to which the service has answered
+	heardTo int64       // position up to which the service has answered
+	phrase  *wake.Heard // that began the conversation, or nil
 }
 
 // utterance is speech that the core knows.
@@ -241,12 +243,13 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 			m.ignored++
 			return nil
 		}
-		said.Unvoiced = m.local
+		said.Unvoiced, said.Called = m.local, m.calls(it.from)
 		m.late = append(m.late, late{it, said})
 		return nil
 	}
 	said.Pressed = u.pressed
 	said.Distant = u.distant
+	said.Called = m.calls(u.from)
 	if said.Answer == nil {
 		said.Answer, said.Beside = u.answer, true
 	}
@@ -255,6 +258,11 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 		return nil
 	}
 	return m.release()
+}
+
+// calls reports whether an utterance from a position on follows the wake phrase at once.
+func (m *matcher) calls(from int64) bool {
+	return m.phrase != nil && from < m.phrase.To+audio.FrameSamples
 }
 
 // overdue returns the words without a voice, once nobody is speaking: the core takes one voice at a

@@ -40,6 +40,7 @@ type talk struct {
 	turns  []protocol.TurnParams
 	tools  []protocol.ToolParams
 	lives  []protocol.SessionParams
+	mics   []protocol.Microphone
 	news   chan struct{}
 	events chan csm.Event                  // of the World
 	read   int                             // of states
@@ -164,6 +165,8 @@ func (tk *talk) notify(_ string, params any) {
 		}
 	case protocol.NotificationParams:
 		tk.notes = append(tk.notes, p)
+	case protocol.Microphone:
+		tk.mics = append(tk.mics, p)
 	case protocol.SessionParams:
 		tk.lives = append(tk.lives, p)
 	case protocol.TurnParams:

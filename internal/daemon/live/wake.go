@@ -34,8 +34,8 @@ type Spotter interface {
 }
 
 // waker listens for the phrase that begins a conversation, outside of conversations and
-// if the settings enable it. Its audio goes to the spotter only. Meanwhile it holds the
-// microphone's lease and is marked as a waker there.
+// if the settings enable it. Its audio goes to the spotter only, until the phrase was said;
+// see overheard. Meanwhile it holds the microphone's lease and is marked as a waker there.
 //
 // Its methods run on the devices' queue, so that it never holds the microphone during a
 // conversation.
@@ -47,8 +47,8 @@ type waker struct {
 	cancel context.CancelFunc // nil while it is not listening
 	done   chan struct{}      // closed when the last goroutine has ended
 
-	mic sync.Mutex // held while the microphone is open or being opened
-	hot atomic.Bool
+	mic     sync.Mutex                // held while the waker has the microphone or opens it
+	current atomic.Pointer[overheard] // the open microphone, or nil
 
 	// Used by the goroutine, or by the queue while there is none.
 	spotter Spotter
@@ -75,11 +75,19 @@ func (k *waker) configure(set protocol.Settings) {
 	k.listen()
 }
 
-// conversation handles the beginning of a conversation, and returns when the microphone
-// is free.
-func (k *waker) conversation() {
+// conversation handles the beginning of a conversation. If the wake phrase began it, it
+// takes over the returned microphone; else it returns when the microphone is free. One that
+// begins with typed text does not ask to be heard.
+func (k *waker) conversation(typed bool) *overheard {
 	k.busy = true
+	if o := k.current.Load(); o != nil && !typed && !k.muted {
+		if _, said := o.phrase(); said && o.take() {
+			k.cancel = nil // the conversation stops it
+			return o
+		}
+	}
 	k.halt()
+	return nil
 }
 
 // mute closes the microphone while it is muted, since nothing could be heard.
@@ -189,8 +197,8 @@ func (k *waker) load(phrase string) error {
 
 // heard begins a conversation. It runs on the spotter's goroutine, which may lag: a
 // phrase from before a conversation is ignored.
-func (k *waker) heard() {
-	if k.hot.CompareAndSwap(true, false) {
+func (k *waker) heard(h wake.Heard) {
+	if o := k.current.Load(); o != nil && o.heard(h) {
 		k.w.cfg.Log.Info().Msg("the wake phrase was heard")
 		k.w.port.Post(csm.UserStart{})
 	}
@@ -199,62 +207,90 @@ func (k *waker) heard() {
 // errSpotter reports a failure of the spotter's engine.
 var errSpotter = errors.New("the engine of the wake phrase failed")
 
-// hear uses the microphone until ctx is done, another user needs it, or it is lost.
+// hear uses the microphone until ctx is done, another user needs it, it is lost, or a
+// conversation takes it over, which is no error.
 func (k *waker) hear(ctx context.Context, set protocol.Settings) error {
 	k.mic.Lock()
 	defer k.mic.Unlock()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	if ctx.Err() != nil {
 		return nil
 	}
-	release, err := k.claim(ctx, stop)
-	if err != nil {
+	ctx, stop := context.WithCancelCause(ctx)
+	o := newOverheard(k.w, stop)
+	if err := k.open(ctx, o, set); err != nil {
+		k.close(o)
 		return err
 	}
-	defer release()
-	source, err := k.w.cfg.Source(set)
-	if err != nil {
+	k.current.Store(o)
+	go o.run(ctx, k.frames(o))
+	select {
+	case <-o.taken:
+	case <-o.ended:
+	}
+	k.current.Store(nil)
+	if !o.owner.CompareAndSwap(0, ownerNobody) {
+		return nil // a conversation has it
+	}
+	cause := context.Cause(ctx)
+	k.w.port.Waking(false) // before the device is closed and available to others
+	k.close(o)
+	if cause != nil {
+		return cause
+	}
+	return o.err
+}
+
+// open opens the microphone, with its lease.
+func (k *waker) open(ctx context.Context, o *overheard, set protocol.Settings) (err error) {
+	if err = k.claim(ctx, o); err != nil {
 		return err
 	}
-	defer func() { _ = source.Close() }() // also closes a partially opened device
-	if err := source.Open(ctx); err != nil {
+	if o.source, err = k.w.cfg.Source(set); err != nil {
 		return err
 	}
-	k.hot.Store(true)
-	defer k.hot.Store(false)
-	defer k.w.port.Waking(false) // before the device is closed and available to others
-	frames := 0
-	err = source.Run(ctx, func(pos int64, f *audio.Frame) {
+	return o.source.Open(ctx)
+}
+
+// close frees what open got, possibly only a part.
+func (k *waker) close(o *overheard) {
+	o.stop(nil)
+	if o.source != nil {
+		_ = o.source.Close() // also closes a partially opened device
+	}
+	o.kept.wipe()
+	o.watch()
+	o.lease.Release()
+}
+
+// frames returns the function that passes frames to the spotter.
+func (k *waker) frames(o *overheard) func(int64, *audio.Frame) {
+	spotter, frames := k.spotter, 0
+	return func(pos int64, f *audio.Frame) {
 		if frames == 0 {
 			k.w.port.Waking(true)
 		}
-		if !k.w.devices.muted.Load() { // halt follows
-			k.spotter.Push(pos, f)
+		if !o.muted.Load() { // halt follows
+			spotter.Push(pos, f)
 		}
-		if frames++; frames%100 == 0 && k.spotter.Stats().Err != nil {
-			stop(errSpotter)
+		if frames++; frames%100 == 0 && spotter.Stats().Err != nil {
+			o.stop(errSpotter)
 		}
-	})
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
 	}
-	return err
 }
 
-// claim acquires the microphone's lease if it is free, and arranges for stop to be
-// called when another window takes it.
-func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (release func(), err error) {
+// claim acquires the microphone's lease if it is free, and arranges for o to stop when
+// another window takes it.
+func (k *waker) claim(ctx context.Context, o *overheard) error {
 	if k.w.cfg.Holder == "" {
-		return func() {}, nil
+		return nil
 	}
 	l, err := miclock.Acquire(ctx, miclock.Holder{Name: k.w.cfg.Holder + waits})
 	var held *miclock.HeldError
 	switch {
 	case errors.As(err, &held):
-		return nil, err
+		return err
 	case err != nil: // no folder for the lease, as in a conversation
-		return func() {}, nil
+		return nil
 	}
 	ended := make(chan struct{})
 	watched := make(chan struct{})
@@ -262,11 +298,12 @@ func (k *waker) claim(ctx context.Context, stop context.CancelCauseFunc) (releas
 		defer close(watched)
 		select {
 		case <-l.Lost():
-			stop(&miclock.HeldError{})
+			o.stop(&miclock.HeldError{})
 		case <-ended:
 		}
 	}()
-	return func() { close(ended); <-watched; l.Release() }, nil
+	o.lease, o.watch = l, func() { close(ended); <-watched }
+	return nil
 }
 
 // yields reports whether the holder of the microphone only waits for its wake phrase.

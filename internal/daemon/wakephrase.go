@@ -1,0 +1,98 @@
+package daemon
+
+import "strings"
+
+const (
+	// leftLetters is how many letters of the wake phrase, at its end, are recognised.
+	leftLetters = 4
+	// misheardLetters is one of how many letters may be written differently.
+	misheardLetters = 4
+)
+
+// cutWakePhrase removes the wake phrase from the start of an utterance: it calls for attention,
+// and is not meant for the assistant. called: see Transcript.
+func (d *Daemon) cutWakePhrase(text string, called bool) (rest string, said bool) {
+	wake := d.settings().Wake
+	if called {
+		if rest, said = cutRestOfPhrase(text, wake.Phrase); said {
+			return rest, true
+		}
+	}
+	words, want := tokens(text), tokens(wake.Phrase)
+	if !wake.Enabled || len(want) == 0 || len(words) < len(want) {
+		return text, false
+	}
+	for i, w := range want {
+		if words[i].text != w.text {
+			return text, false
+		}
+	}
+	if len(words) == len(want) {
+		return "", true
+	}
+	return text[words[len(want)].at:], true
+}
+
+// cutRestOfPhrase removes the end of a phrase, or all of it, from the start of a text: the spotter
+// reports its end to about 50 ms, sometimes a syllable too early.
+func cutRestOfPhrase(text, phrase string) (rest string, said bool) {
+	words, whole := tokens(text), []rune(letters(tokens(phrase)))
+	end := 0
+	for to := 1; to <= len(words); to++ {
+		have := []rune(letters(words[:to]))
+		if len(have) >= 2*len(whole) {
+			break
+		}
+		for from := range max(0, len(whole)-leftLetters+1) {
+			if len(have) >= leftLetters && differences(have, whole[from:]) <= len(have)/misheardLetters {
+				end = to
+			}
+		}
+	}
+	switch end {
+	case 0:
+		return text, false
+	case len(words):
+		return "", true
+	}
+	return text[words[end].at:], true
+}
+
+// rest returns the transcript of what remains of its text, at the end.
+func (t Transcript) rest(text string) Transcript {
+	cut := len(strings.Fields(t.Text)) - len(strings.Fields(text))
+	if cut > 0 && cut <= len(t.Probs) && strings.HasSuffix(t.Text, text) {
+		t.Text, t.Probs = text, t.Probs[cut:]
+	}
+	return t
+}
+
+// letters joins words without the spaces, which recognisers set differently.
+func letters(words []token) string {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(w.text)
+	}
+	return b.String()
+}
+
+// differences returns how many letters have to be changed to make b of a.
+func differences(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range b {
+			changed := diagonal
+			if x != y {
+				changed++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(changed, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
