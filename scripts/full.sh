@@ -2,8 +2,8 @@
 # Runs what takes too long for `make test` and `make conformance`: the property tests with many
 # more random cases under the race detector, each fuzz target for a while, the exploration of
 # each world with larger bounds and of every pair of worlds, the second coding agent, ten
-# minutes of dictation, five minutes of speech in each mode, every automatic mutant, and the
-# benchmarks. A passed case leaves a stamp in the folder given as the first argument, and does not
+# minutes of dictation, ten questions in one breath, five minutes of speech in each mode, every
+# automatic mutant, and the benchmarks. A passed case leaves a stamp in the folder given as the first argument, and does not
 # run again until the folder is removed or the code changes. The second argument is the binary that
 # explores.
 #
@@ -71,6 +71,7 @@ gemini() {
 run "agent gemini" gemini
 
 run "ten minutes of dictation" go test -count=1 -timeout 20m -run '^TestLongDictation$' ./cmd/agentvoice-daemon -dictation 10m
+run "ten questions in one breath" go test -count=1 -timeout 20m -v -run '^TestQuestionsInOneBreath$|^TestThePhraseAloneAsksNothing$' ./cmd/agentvoice-daemon -breaths 10
 run "five minutes of speech in each mode" go test -count=1 -timeout 20m -run '^TestSpeechIsWhole$' ./cmd/agentvoice-daemon -spoken 5m
 
 # Resumes after the last mutant that was run.

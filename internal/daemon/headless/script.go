@@ -67,7 +67,7 @@ var events = map[string]argument{
 	"device.lost": noArgument, "device.restored": noArgument, "wake": noArgument,
 	"microphone.muted": noArgument, "microphone.silent": noArgument, "microphone.clips": noArgument, "microphone.quiet": noArgument,
 	"microphone.works": noArgument,
-	"conn.ready": noArgument, "conn.lost": noArgument, "conn.failed": codeArgument, "conn.closed": noArgument,
+	"conn.ready":       noArgument, "conn.lost": noArgument, "conn.failed": codeArgument, "conn.closed": noArgument,
 }
 
 type argument int
