@@ -12,6 +12,8 @@ const RATE = 16_000;
 const PIECE = RATE / 50;
 /** Level above which the speaker counts as playing, as the RMS of 16-bit samples: -50 dBFS. */
 const AUDIBLE = 100;
+/** Range of the room's noise, in 16-bit samples: -75 dBFS. */
+const QUIET = 20;
 
 export class Room {
   /** The environment that makes a process use this room. */
@@ -64,7 +66,20 @@ export class Room {
       '-d', 'loudspeaker.monitor', '--format=s16le', `--rate=${RATE}`, '--channels=1', '--latency-msec=10',
     ]);
     heard.stdout?.on('data', (data: Buffer) => room.hear(data));
+    room.murmur();
     return room;
+  }
+
+  /** Plays the noise of a quiet room into the microphone for ever: one without any sound would be told as broken. */
+  private murmur(): void {
+    const second = Int16Array.from({ length: RATE }, () => Math.round((Math.random() - 0.5) * QUIET));
+    const player = this.spawn('pacat', ['-d', 'mouth', '--format=s16le', `--rate=${RATE}`, '--channels=1', '--latency-msec=500'], 'pipe');
+    const { stdin } = player;
+    const feed = (): void => {
+      while (stdin?.write(new Uint8Array(second.buffer)) === true);
+    };
+    stdin?.on('drain', feed).on('error', () => undefined); // the player was stopped
+    feed();
   }
 
   /** Plays a WAV file into the microphone, and returns at its end. */
@@ -119,8 +134,8 @@ export class Room {
     }
   }
 
-  private spawn(program: string, args: string[]): ChildProcess {
-    const child = spawn(program, args, { env: this.childEnv(), stdio: ['ignore', 'pipe', 'ignore'] });
+  private spawn(program: string, args: string[], stdin: 'ignore' | 'pipe' = 'ignore'): ChildProcess {
+    const child = spawn(program, args, { env: this.childEnv(), stdio: [stdin, 'pipe', 'ignore'] });
     this.children.push(child);
     return child;
   }
