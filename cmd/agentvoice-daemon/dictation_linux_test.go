@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -112,7 +111,7 @@ func dictateTo(t *testing.T, sound []int16, args ...string) (said []string, requ
 		"talk", "--audio-in", "wav:" + file, "--audio-out", "null",
 		"--agent", "openai", "--agent-endpoint", web.URL + "/v1",
 	}, args...)...)
-	cmd.Args[0] = "agentvoice-daemon"
+	memory := peakOf(t, cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("talk: %v\n%s", err, out)
 	}
@@ -124,5 +123,5 @@ func dictateTo(t *testing.T, sound []int16, args ...string) (said []string, requ
 	for i, words := range said {
 		said[i], _, _ = strings.Cut(words, "\n\n[") // a remark that they were dictated
 	}
-	return said, len(l.said), int(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	return said, len(l.said), int(memory())
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -74,13 +73,10 @@ func TestHostileFolders(t *testing.T) {
 		}
 		_ = os.Remove(trace)
 		cmd := exec.Command(os.Args[0], "words", dir)
-		cmd.Args[0] = "agentvoice-daemon" // required by testscript.Main
 		cmd.Env = append(os.Environ(), "HOME="+home)
+		peak := peakOf(t, cmd)
 		said, err := cmd.Output()
-		memory := int64(0)
-		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			memory = usage.Maxrss
-		}
+		memory := peak()
 		_, ran := os.Stat(trace)
 		outside := strings.Contains(string(said), "private")
 		table = append(table, fmt.Sprintf("| %s | %v | %d MB | %v | %v | %d |", a.name, err == nil, memory>>10, outside, ran == nil, strings.Count(string(said), "\n")))

@@ -167,13 +167,10 @@ func talkIn(t *testing.T, args ...string) (said string, memory int64, err error)
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], append([]string{"talk", "--speed", "10", "--audio-in", "wav:" + silence, "--audio-out", "null"}, args...)...)
-	cmd.Args[0] = "agentvoice-daemon" // required by testscript.Main
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	peak := peakOf(t, cmd)
 	out, err := cmd.CombinedOutput()
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		memory = usage.Maxrss
-	}
-	return string(out), memory, err
+	return string(out), peak(), err
 }
 
 // TestHostileRepositoryInTalk: a repository that attacks, opened with talk: what was tried, and what

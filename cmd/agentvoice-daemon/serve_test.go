@@ -24,12 +24,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
+// programs are what this binary is under other names.
+var programs = map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck, "scripted-agent": scriptedAgent}
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "engine" { // the speech process of a test's daemon
 		main()
 		return
 	}
-	testscript.Main(unrecorded{m}, map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck, "scripted-agent": scriptedAgent})
+	testscript.Main(unrecorded{m}, programs)
 }
 
 // unrecorded runs tests whose conversations are neither in the user's record nor visible
