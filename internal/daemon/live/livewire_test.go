@@ -34,7 +34,7 @@ func overLive(t *testing.T, answer string) (tk *talk, server *localrealtime.Serv
 // A conversation over a Live session: each utterance is one request, the answer is
 // spoken, and a voice interrupts it. The assistant is told what was heard.
 //
-//test:long
+//test:realtime
 func TestALiveConversation(t *testing.T) {
 	const answer = "Here is the answer."
 	tk, _, paths := overLive(t, answer)
