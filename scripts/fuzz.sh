@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs a part of the fuzz targets, each for a while. Which part depends on the commit, so that
-# all of them have their turn. A target that takes more than 300 MB fails. Go's mutator drops
-# buffers of 100 MB each; GOMEMLIMIT has them collected before they count.
+# all of them have their turn. A target that takes more than 300 MB fails. Go's mutator has a
+# buffer of 100 MB, and makes another when it loses that; GOMEMLIMIT has the old one collected. What a
+# target holds still counts.
 #
 #   scripts/fuzz.sh                     # COUNT targets (default 2) for FUZZTIME each (default 1m)
 #   scripts/fuzz.sh --list              # all targets, as package and name

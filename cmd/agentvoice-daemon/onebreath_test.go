@@ -248,8 +248,8 @@ func TestQuestionsInOneBreath(t *testing.T) {
 		r.ends()
 	}
 	t.Logf("of %d phrases %d are heard; %d of these questions arrive whole, %d without a misheard word", len(asked), heard, whole, right)
-	if heard == 0 {
-		t.Error("no phrase is heard")
+	if heard*10 < len(asked)*8 || whole*10 < heard*8 {
+		t.Error("questions are lost")
 	}
 }
 
