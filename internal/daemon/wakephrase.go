@@ -1,6 +1,10 @@
 package daemon
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
+)
 
 const (
 	// leftLetters is how many letters of the wake phrase, at its end, are recognised.
@@ -44,7 +48,7 @@ func cutRestOfPhrase(text, phrase string) (rest string, said bool) {
 			break
 		}
 		for from := range max(0, len(whole)-leftLetters+1) {
-			if len(have) >= leftLetters && differences(have, whole[from:]) <= len(have)/misheardLetters {
+			if len(have) >= leftLetters && wer.Distance(have, whole[from:]) <= len(have)/misheardLetters {
 				end = to
 			}
 		}
@@ -74,25 +78,4 @@ func letters(words []token) string {
 		b.WriteString(w.text)
 	}
 	return b.String()
-}
-
-// differences returns how many letters have to be changed to make b of a.
-func differences(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			changed := diagonal
-			if x != y {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

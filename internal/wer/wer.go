@@ -13,25 +13,30 @@ import (
 // a word does ("don't" is one word).
 func Compute(ref, hyp string) (errors, words int) {
 	r, h := split(ref), split(hyp)
-	// The Levenshtein distance in words, a row of the table at a time: row[j]
-	// is the distance of the words of r so far to h[:j].
-	row := make([]int, len(h)+1)
+	return Distance(r, h), len(r)
+}
+
+// Distance is the Levenshtein distance of two sequences: how many elements have to be substituted,
+// removed and added to make b of a.
+func Distance[E comparable](a, b []E) int {
+	// A row of the table at a time: row[j] is the distance of the elements of a so far to b[:j].
+	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
-	for i, word := range r {
+	for i, x := range a {
 		diagonal := row[0]
 		row[0] = i + 1
-		for j := range h {
+		for j, y := range b {
 			substituted := diagonal
-			if h[j] != word {
+			if x != y {
 				substituted++
 			}
 			diagonal = row[j+1]
 			row[j+1] = min(substituted, row[j]+1, row[j+1]+1)
 		}
 	}
-	return row[len(h)], len(r)
+	return row[len(b)]
 }
 
 func split(text string) []string {

@@ -374,9 +374,9 @@ func TestThePhraseAloneSendsNothing(t *testing.T) {
 	}
 }
 
-// The conversation takes over the lease: other windows see its name, and it ends when one of
-// them takes the microphone.
-func TestTheLeasePassesToTheConversation(t *testing.T) {
+// oneBreathOfWindow is oneBreath with a lease of the microphone, which other windows can take.
+func oneBreathOfWindow(t *testing.T) (*talk, *countingSpotter, *room) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
@@ -387,9 +387,16 @@ func TestTheLeasePassesToTheConversation(t *testing.T) {
 	cfg := over(r)
 	cfg.Holder = "this window"
 	tk, s, _ := oneBreath(t, "What is the git status?", cfg, r, nil)
+	return tk, s, r
+}
+
+// The conversation takes over the lease: other windows see its name, and it ends when one of
+// them takes the microphone.
+func TestTheLeasePassesToTheConversation(t *testing.T) {
+	tk, s, r := oneBreathOfWindow(t)
 	s.heard()
 	tk.want(protocol.StatePreparing, protocol.StateListening)
-	_, err = miclock.Acquire(t.Context(), miclock.Holder{Name: "another window"})
+	_, err := miclock.Acquire(t.Context(), miclock.Holder{Name: "another window"})
 	var held *miclock.HeldError
 	if !errors.As(err, &held) || held.Holder.Name != "this window" {
 		t.Errorf("another window gets %v", err)
@@ -412,16 +419,7 @@ func TestTheLeasePassesToTheConversation(t *testing.T) {
 
 // A window that takes the microphone before the conversation does leaves nothing behind.
 func TestAWindowThatTakesTheMicrophoneFirst(t *testing.T) {
-	dir, err := os.MkdirTemp("", "av")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	t.Setenv("XDG_RUNTIME_DIR", dir)
-	r := newRoom()
-	cfg := over(r)
-	cfg.Holder = "this window"
-	tk, s, _ := oneBreath(t, "What is the git status?", cfg, r, nil)
+	tk, s, r := oneBreathOfWindow(t)
 	o := tk.w.waker.current.Load()
 	blocked := make(chan struct{})
 	tk.w.devices.q.Do(func() { <-blocked })
