@@ -244,7 +244,7 @@ func (tk *talk) answeredAll(turns int) func(csm.State) bool {
 	return func(st csm.State) bool {
 		tk.agent.mu.Lock()
 		defer tk.agent.mu.Unlock()
-		return len(tk.agent.sent) >= turns && st.Phase() == csm.PhaseListening && st.Current.ID == 0
+		return len(tk.agent.requests()) >= turns && st.Phase() == csm.PhaseListening && st.Current.ID == 0
 	}
 }
 
@@ -383,11 +383,11 @@ func (f fault) run(t *testing.T) {
 		wrong, least = append(wrong, n), min(least, len(strings.Fields(h)))
 	}
 	seconds := tk.secondsHeard()
-	lost, twice, again := max(0, turns-len(heard)), max(0, len(heard)-turns), max(0, len(tk.agent.sent)-turns)
+	lost, twice, again := max(0, turns-len(heard)), max(0, len(heard)-turns), max(0, len(tk.agent.requests())-turns)
 	t.Logf("| %s | turn over after %.1f s | new calls %d | turns lost %d | said twice %d | asked twice %d | words heard %d of %d | wrong %d | audio %.2f s | answers %.1f s |",
 		f.name, took.Seconds(), epochs, lost, twice, again, least, words, wrong, seconds, audio.Duration(said.samples.Load()).Seconds())
-	if lost+twice+again != 0 || len(tk.agent.sent) != turns || tk.d.State().Instance != 1 {
-		t.Errorf("heard %q, asked %d times, in conversation %d; want %d turns, in the first", heard, len(tk.agent.sent), tk.d.State().Instance, turns)
+	if lost+twice+again != 0 || len(tk.agent.requests()) != turns || tk.d.State().Instance != 1 {
+		t.Errorf("heard %q, asked %d times, in conversation %d; want %d turns, in the first", heard, len(tk.agent.requests()), tk.d.State().Instance, turns)
 	}
 	// A loss of 2 s would be of 7 words. What the recogniser gets wrong varies from call to
 	// call: 4 to 9 words of a sentence that no fault touches. So the sentences are compared.

@@ -234,6 +234,13 @@ func (a *answers) Send(ctx context.Context, r copilot.Request, emit func(string)
 	return send(ctx, r, emit)
 }
 
+// requests returns what was sent so far.
+func (a *answers) requests() []copilot.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.sent)
+}
+
 func (a *answers) become(f func(ctx context.Context, r copilot.Request, emit func(string)) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -256,8 +263,8 @@ func TestSpokenQuestionIsAnswered(t *testing.T) {
 	if wrong, words := wer.Compute(sentenceIs, heard); wrong*100 > words*60 {
 		t.Errorf("heard %q, want something like %q", heard, sentenceIs)
 	}
-	if len(tk.agent.sent) != 1 || tk.agent.sent[0].Messages[0].Content != heard {
-		t.Errorf("requests %+v, want one with what was heard", tk.agent.sent)
+	if len(tk.agent.requests()) != 1 || tk.agent.requests()[0].Messages[0].Content != heard {
+		t.Errorf("requests %+v, want one with what was heard", tk.agent.requests())
 	}
 	tk.leadBy(protocol.StateListening, protocol.StateProcessing, protocol.CauseSTTFinal)
 }
@@ -360,7 +367,7 @@ func isInterrupted(t *testing.T, tk *talk) {
 		t.Fatalf("interrupted turn %+v, want turn-1; turns %+v, states %+v", cut, tk.turns, tk.states)
 	}
 	// The recorded answer of the assistant is a prefix of it.
-	last := tk.agent.sent[len(tk.agent.sent)-1]
+	last := tk.agent.requests()[len(tk.agent.requests())-1]
 	if len(last.Messages) != 3 {
 		t.Fatalf("history %+v, want question, answer and question", last.Messages)
 	}
@@ -406,11 +413,11 @@ func TestServiceGoneWhileSpeaking(t *testing.T) {
 	if resumed.Cause != protocol.CauseConnRestored || resumed.TurnID != "turn-1" {
 		t.Errorf("resumed by %v in %v, want conn.restored in turn-1", resumed.Cause, resumed.TurnID)
 	}
-	if len(tk.agent.sent) != 2 || tk.d.State().Instance != 1 {
-		t.Fatalf("%d requests in conversation %d, want 2 in the first", len(tk.agent.sent), tk.d.State().Instance)
+	if len(tk.agent.requests()) != 2 || tk.d.State().Instance != 1 {
+		t.Fatalf("%d requests in conversation %d, want 2 in the first", len(tk.agent.requests()), tk.d.State().Instance)
 	}
 	var asked []string
-	for _, m := range tk.agent.sent[1].Messages {
+	for _, m := range tk.agent.requests()[1].Messages {
 		asked = append(asked, m.Content)
 	}
 	if want := []string{"hello there", answer, "and what came meanwhile"}; !slices.Equal(asked, want) {
@@ -525,8 +532,8 @@ func TestPushToTalk(t *testing.T) {
 	tk.d.Post(csm.UserCommit{})
 	tk.answered()
 	tk.want(protocol.StateListening)
-	if words := len(strings.Fields(tk.lastUserWords())); len(tk.agent.sent) != 1 || words < 12 {
-		t.Errorf("%d requests, %d words in the last; want both sentences in one", len(tk.agent.sent), words)
+	if words := len(strings.Fields(tk.lastUserWords())); len(tk.agent.requests()) != 1 || words < 12 {
+		t.Errorf("%d requests, %d words in the last; want both sentences in one", len(tk.agent.requests()), words)
 	}
 	tk.leadBy(protocol.StateListening, protocol.StateProcessing, protocol.CauseUserCommit)
 	tk.mu.Lock()
@@ -545,7 +552,7 @@ func TestTappedKeySaysNothing(t *testing.T) {
 	}
 	tk.d.Post(csm.UserCommit{})
 	tk.want(protocol.StateProcessing, protocol.StateListening)
-	if len(tk.notes) != 0 || len(tk.agent.sent) != 0 {
-		t.Errorf("notifications %+v and %d requests, want none", tk.notes, len(tk.agent.sent))
+	if len(tk.notes) != 0 || len(tk.agent.requests()) != 0 {
+		t.Errorf("notifications %+v and %d requests, want none", tk.notes, len(tk.agent.requests()))
 	}
 }

@@ -310,9 +310,7 @@ func (r tape) lengths() (samples []int) {
 
 // requests returns what was sent to the assistant.
 func (tk *talk) requests() (sent []string) {
-	tk.agent.mu.Lock()
-	defer tk.agent.mu.Unlock()
-	for _, r := range tk.agent.sent {
+	for _, r := range tk.agent.requests() {
 		sent = append(sent, r.Messages[len(r.Messages)-1].Content)
 	}
 	return sent

@@ -215,7 +215,7 @@ func TestACoughIsTakenBackLive(t *testing.T) {
 	tk.want(protocol.StateListening)
 	tk.endOf("turn-1", protocol.OutcomeAnswered)
 	tk.heardWhole(answer)
-	if n := len(tk.agent.sent); n != 1 {
+	if n := len(tk.agent.requests()); n != 1 {
 		t.Errorf("%d requests, want the one of the user", n)
 	}
 }
@@ -255,8 +255,8 @@ func TestNoSampleIsLostOrDoubled(t *testing.T) {
 	defer tape.mu.Unlock()
 	// An item of the silence after an utterance, which the matcher ignored, belongs to none.
 	heard := slices.DeleteFunc(slices.Clone(*tape.said), func(pcm []int16) bool { return audio.LevelOf(pcm).RMS < -60 })
-	if len(heard) != len(names) || len(tk.agent.sent) != len(names) {
-		t.Fatalf("%d utterances and %d requests, want %d", len(heard), len(tk.agent.sent), len(names))
+	if len(heard) != len(names) || len(tk.agent.requests()) != len(names) {
+		t.Fatalf("%d utterances and %d requests, want %d", len(heard), len(tk.agent.requests()), len(names))
 	}
 	for i, name := range names {
 		said, err := speechdata.Resample(voiceOf(t, name), audio.SampleRate, hearing.SampleRate)

@@ -175,8 +175,8 @@ func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 		t.Errorf("error %s", e.Code)
 	}
 	tk.mu.Unlock()
-	if heard != turns || len(tk.agent.sent) != turns || tk.d.State().Instance != 1 {
-		t.Errorf("%d turns: %d were heard, %d were asked, in conversation %d; want each once, in the first", turns, heard, len(tk.agent.sent), tk.d.State().Instance)
+	if heard != turns || len(tk.agent.requests()) != turns || tk.d.State().Instance != 1 {
+		t.Errorf("%d turns: %d were heard, %d were asked, in conversation %d; want each once, in the first", turns, heard, len(tk.agent.requests()), tk.d.State().Instance)
 	}
 	over := slices.DeleteFunc(crossings(), func(c crossing) bool { return c.hungUp.IsZero() })
 	for i, c := range over {
@@ -188,7 +188,7 @@ func TestRenewalCrossesThreeLimitsInOneConversation(t *testing.T) {
 	}
 	longest := slices.Max(sound.all())
 	t.Logf("%d sessions of %v replaced, %d turns, %d heard, %d asked; longest gap in the playback of an answer %v, of each %v",
-		len(over), limit, turns, heard, len(tk.agent.sent), longest, sound.all())
+		len(over), limit, turns, heard, len(tk.agent.requests()), longest, sound.all())
 	if longest > 200*time.Millisecond {
 		t.Errorf("a gap of %v in playback", longest)
 	}
@@ -239,8 +239,8 @@ func TestForcedRenewalPausesAndFinishesTheAnswer(t *testing.T) {
 	if !slices.ContainsFunc(tk.lives, known) || !slices.ContainsFunc(tk.lives, renewing) {
 		t.Errorf("the session was published as %+v; want when it expires, and that it is renewed", tk.lives)
 	}
-	if len(tk.agent.sent) != 1 || tk.d.State().Instance != 1 || len(tk.errors) != 0 {
-		t.Errorf("%d requests in conversation %d, errors %+v; want 1 in the first", len(tk.agent.sent), tk.d.State().Instance, tk.errors)
+	if len(tk.agent.requests()) != 1 || tk.d.State().Instance != 1 || len(tk.errors) != 0 {
+		t.Errorf("%d requests in conversation %d, errors %+v; want 1 in the first", len(tk.agent.requests()), tk.d.State().Instance, tk.errors)
 	}
 }
 

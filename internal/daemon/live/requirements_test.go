@@ -171,11 +171,11 @@ func TestAC007RapidTurnsLive(t *testing.T) {
 			turns[s.TurnID] = true
 		}
 	}
-	if len(turns) != 2 || len(tk.agent.sent) != 2 {
-		t.Fatalf("%d turns and %d requests, want 2 and 2", len(turns), len(tk.agent.sent))
+	if len(turns) != 2 || len(tk.agent.requests()) != 2 {
+		t.Fatalf("%d turns and %d requests, want 2 and 2", len(turns), len(tk.agent.requests()))
 	}
 	for i, want := range []string{"the first question", "the second question"} {
-		m := tk.agent.sent[i].Messages
+		m := tk.agent.requests()[i].Messages
 		if got := m[len(m)-1].Content; got != want {
 			t.Errorf("request %d asks %q, want %q", i+1, got, want)
 		}
@@ -205,8 +205,8 @@ func TestGUD004EverythingTwiceLive(t *testing.T) {
 	tk.heardWhole(answer)
 	tk.d.Post(csm.UserStop{})
 	tk.want(protocol.StateTerminating, protocol.StateIdle)
-	if len(tk.agent.sent) != 1 || len(tk.errors) != 0 {
-		t.Errorf("%d requests, errors %+v; want one request", len(tk.agent.sent), tk.errors)
+	if len(tk.agent.requests()) != 1 || len(tk.errors) != 0 {
+		t.Errorf("%d requests, errors %+v; want one request", len(tk.agent.requests()), tk.errors)
 	}
 }
 

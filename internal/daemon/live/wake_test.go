@@ -119,8 +119,8 @@ func TestWakePhraseBeginsAConversation(t *testing.T) {
 	tk.want(protocol.StatePreparing, protocol.StateListening)
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
-	if len(tk.words) != 0 || len(tk.agent.sent) != 0 {
-		t.Errorf("words were taken while idle: %v, %v", tk.words, tk.agent.sent)
+	if len(tk.words) != 0 || len(tk.agent.requests()) != 0 {
+		t.Errorf("words were taken while idle: %v, %v", tk.words, tk.agent.requests())
 	}
 }
 
