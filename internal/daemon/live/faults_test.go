@@ -242,8 +242,6 @@ func (tk *talk) toldLost() bool {
 // are answered.
 func (tk *talk) answeredAll(turns int) func(csm.State) bool {
 	return func(st csm.State) bool {
-		tk.agent.mu.Lock()
-		defer tk.agent.mu.Unlock()
 		return len(tk.agent.requests()) >= turns && st.Phase() == csm.PhaseListening && st.Current.ID == 0
 	}
 }
