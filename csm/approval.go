@@ -25,7 +25,8 @@ type Approval struct {
 	State ApprovalState
 	Times int // how often the question was started
 	// Heard says that the question was heard, to its end or until the user paused it, so that a
-	// later onset may be its answer.
+	// later onset may be its answer. Where it is not and nothing sounds any more, it is asked again
+	// before anything counts as its answer.
 	Heard bool
 }
 
@@ -58,6 +59,9 @@ func approvalRows() []Row {
 		return r.words.Stamp < turn.OverAnswer || r.words.Stamp == turn.OverDecided
 	})
 	again := when("the question may be repeated", (*run).mayAskAgain)
+	missed := when("the question fell silent before it was heard", func(r *run) bool {
+		return r.words.Stamp == turn.OverUnheard && !r.st.Approval.Heard
+	})
 	interrupts := when("the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.Holds(r) })
 	passes := when("the call is preapproved", (*run).passes)
 	drafted := when("there are drafts", func(r *run) bool { return len(r.st.Drafts) > 0 })
@@ -75,10 +79,10 @@ func approvalRows() []Row {
 		keep(ApprovalDeciding, FinalYes, Guard{}, nil),
 		row(p, FinalYes, counts, ApprovalDeciding, CauseToolApproval, (*run).closeQuestion),
 		row(p, FinalYes, counts.Not().And(again), ApprovalAsking, CauseToolApproval, (*run).question),
-		keep(p, FinalYes, Guard{}, nil),
+		keep(p, FinalYes, Guard{}, (*run).noAnswer),
 		row(p, FinalUnclear, again, ApprovalAsking, CauseToolApproval, (*run).question),
-		row(ApprovalDeciding, FinalUnclear, Guard{}, ApprovalListening, CauseToolApproval, nil),
-		keep(p, FinalUnclear, Guard{}, nil),
+		row(ApprovalDeciding, FinalUnclear, Guard{}, ApprovalListening, CauseToolApproval, (*run).wordsLost),
+		keep(p, FinalUnclear, Guard{}, (*run).noAnswer),
 		row(p, VoicePause, asking, ApprovalListening, CauseToolApproval, (*run).pauseQuestion),
 		row(ApprovalListening, VoiceContinue, again, ApprovalAsking, CauseToolApproval, (*run).question),
 		row(p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }),
@@ -95,6 +99,7 @@ func approvalRows() []Row {
 		row(p, FinalStop, interrupts, ApprovalNone, CauseUserInterrupt, (*run).stop),
 		row(p, KindUserInterrupt, Guard{}, ApprovalNone, CauseUserInterrupt, (*run).stop),
 		keep(p, FinalContent, older, (*run).enqueueFinal),
+		row(ApprovalListening, FinalContent, missed.And(again), ApprovalAsking, CauseToolApproval, func(r *run) { r.enqueueFinal(); r.question() }),
 		row(p, FinalContent, older.Not().And(interrupts), ApprovalNone, CauseSTTFinal, (*run).replace),
 		row(p, KindUserText, Guard{}, ApprovalNone, CauseUserCommit, (*run).replace),
 		keep(ApprovalDeciding, FinalDraft, Guard{}, func(r *run) { r.enqueueFinal(); r.lost = true }),
@@ -131,6 +136,9 @@ func (r *run) passes() bool { return r.st.passes() }
 func (s *State) Asking() bool { return s.approving() && !s.passes() }
 
 func (r *run) asking() bool { return r.st.Asking() }
+
+// Deciding says whether the user said yes and may still take it back.
+func (s State) Deciding() bool { return s.Approval.State.phase() == ApprovalDeciding }
 
 // ask starts the question about a call, after pending speech. No call runs without
 // approval.
@@ -174,6 +182,13 @@ func (r *run) consents() bool {
 	return r.env.Event.(Final).Named || !call.Destructive
 }
 
+// noAnswer tells that words did not answer the question, unless it still sounds.
+func (r *run) noAnswer() {
+	if !speechOpen(r.st) {
+		r.wordsLost()
+	}
+}
+
 // closeQuestion silences what is left of the question.
 func (r *run) closeQuestion() {
 	r.cut()
@@ -183,9 +198,12 @@ func (r *run) closeQuestion() {
 }
 
 // pauseQuestion leaves the question open: the user, who understood it well enough to pause it, has
-// the full time to answer. What cannot be undone needs the whole question.
+// the full time to answer. What cannot be undone needs the whole question. A pause of the answer
+// before the question says nothing of the question.
 func (r *run) pauseQuestion() {
-	if call, _ := r.asked(); speech.Begun(r.st.Speech) && !call.Destructive {
+	line, open := speech.LineOf(r.st.Speech)
+	asks := open && line.Played == len(line.Segments)-1
+	if call, _ := r.asked(); asks && speech.Begun(r.st.Speech) && !call.Destructive {
 		r.st.Approval.Heard = true
 	}
 	r.closeQuestion()

@@ -489,7 +489,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 	for _, err := range [...]error{
 		checkUserPauseStep(before, e, after), checkVoicePauseStep(before, e, after), checkMicrophone(before, after, fx),
 		checkSpoken(before, after, fx), checkHeardOut(before, e, after, fx), checkDeadlines(before, e, after),
-		checkWithdrawn(before, e, after, fx), checkDropped(before, e, after),
+		checkHeard(before, e, after), checkWithdrawn(before, e, after, fx), checkDropped(before, e, after),
 	} {
 		if err != nil {
 			return err

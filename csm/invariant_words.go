@@ -55,6 +55,22 @@ func checkConsent(before State, e Envelope, after State, f CallTool) error {
 	return nil
 }
 
+// checkHeard: the user's pause or words make a question count as heard only where it sounds, not
+// where the answer before it does (invariant 14).
+func checkHeard(before State, e Envelope, after State) error {
+	if before.Approval.Heard || !after.Approval.Heard {
+		return nil
+	}
+	switch e.Event.(type) {
+	case Final, UserPlayback:
+		if line, open := speech.LineOf(before.Speech); !open || line.Played < len(line.Segments)-1 {
+			return fmt.Errorf("invariant 14: %v makes a question heard that does not sound", KindOf(e.Event))
+		}
+	default:
+	}
+	return nil
+}
+
 // checkWithdrawn: a yes does not outlast what was lost or not understood after it (invariant 14).
 func checkWithdrawn(before State, e Envelope, after State, fx []Effect) error {
 	if before.Approval.State.phase() != ApprovalDeciding || after.Counters.Stale > before.Counters.Stale {

@@ -121,6 +121,8 @@ func (s *State) stamp() turn.Stamp {
 		return turn.OverUnheard
 	case s.Asking() && s.Approval.Heard && !sounds:
 		return turn.OverQuestion
+	case s.Approval.State.phase() == ApprovalListening && !sounds: // it broke off
+		return turn.OverUnheard
 	case sounds && last && s.Asked && !busy && s.Current.Failed == "":
 		return turn.OverProse
 	case sounds || s.Conv.Phase() == PhaseInterrupted:

@@ -48,10 +48,9 @@ func (l *language) sayWords(s string) string {
 		if strings.HasPrefix(tail, ")") && strings.Count(core, "(") > strings.Count(core, ")") { // f(), main.cs(4,2)
 			core, tail = core+")", tail[1:]
 		}
-		b.WriteString(head)
-		b.WriteString(l.sayWord(core, tail, number))
-		b.WriteString(tail)
-		number = ""
+		said := head + l.sayWord(core, tail, number) + tail
+		b.WriteString(said)
+		dropped, number = said == "", ""
 		if tail == "" && (isNumber(core) || numbers.MatchString(core) || hours.MatchString(core)) {
 			number = core
 		}

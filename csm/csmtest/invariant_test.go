@@ -104,6 +104,14 @@ var faults = map[string]struct {
 		call, asked := askedBy(before, e)
 		return asked && !before.Approval.Heard && !deciding(before) && calls(call, fx)
 	}},
+	"a pause of the answer makes its question heard": {"invariant 14: stt.final makes", func(before csm.State, e csm.Event, after *csm.State, _ *effects) bool {
+		line, open := speech.LineOf(before.Speech)
+		if _, said := e.(csm.Final); !said || !after.Asking() || !before.Asking() || before.Approval.Heard || after.Approval.Heard || open && line.Played >= len(line.Segments)-1 {
+			return false
+		}
+		after.Approval.Heard = true
+		return true
+	}},
 	"a call runs while the user speaks": {"invariant 14: call", func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool {
 		call, asked := askedBy(before, e)
 		return asked && deciding(before) && !quiet(*after) && csm.KindOf(e) == csm.KindSpeechStarted && calls(call, fx)

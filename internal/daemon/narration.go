@@ -112,7 +112,7 @@ func (n *narrator) pauses(s dispatch.Step, now time.Duration) bool {
 	line, open := speech.LineOf(s.State.Speech)
 	n.sounds, n.stepped = speech.Audible(s.State.Speech), now
 	_, played := s.Envelope.Event.(csm.SpeechPlayed)
-	if !open || s.State.VoicePaused {
+	if !open || s.State.VoicePaused || s.State.Asking() { // a question follows the answer
 		n.sounded, n.chars = 0, 0
 		return false
 	}

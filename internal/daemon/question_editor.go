@@ -173,5 +173,5 @@ func (d *Daemon) aboutChange(utterance, call uint64, show bool) csm.Class {
 		p := protocol.EditorCommandParams{Command: protocol.EditorShowChange, Names: []string{known.ID}}
 		d.wish(utterance, wish{do: func() { d.askEditor(p, func() {}) }})
 	}
-	return csm.Backchannel
+	return d.beside()
 }

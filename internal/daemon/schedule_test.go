@@ -497,7 +497,7 @@ func (s *talkRun) check() {
 		switch {
 		case !lost && u.tag == "", u.refused:
 		case !lost && u.Fate == "doubted" && u.over: // a doubtful sound over an answer is taken for a cough
-		case !lost && u.Words == "but" && u.overAsking != "": // an answer to a question that was asked often enough
+		case !lost && u.Words == "but" && u.overAsking != "": // the question sounds again, or was asked often enough
 		case s.wasSent(u), s.wasDropped(u), s.wasTold(u):
 		case lost:
 			s.fault("nothing says that the utterance begun at %v was lost: %v", u.begun, u.moment)
@@ -523,7 +523,7 @@ func (s *talkRun) wasSent(u *uttered) bool {
 // wasTold reports whether the user was told that the words were lost, and takes that note.
 func (s *talkRun) wasTold(u *uttered) bool {
 	at := slices.IndexFunc(s.told, func(n note) bool {
-		return n.at >= u.ended && !n.taken && (slices.Contains(losses[u.Fate], n.what) || u.overAsking != "" && n.what == "asks "+u.overAsking)
+		return n.at >= u.ended && !n.taken && (slices.Contains(losses[u.Fate], n.what) || u.overAsking != "" && (n.what == "asks "+u.overAsking || n.what == string(csm.CodeNotUnderstood)))
 	})
 	if at >= 0 {
 		s.told[at].taken = true

@@ -12,6 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/internal/workspace"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -30,7 +31,8 @@ type voiceCommands struct {
 	editor chan struct{}   // closed when the editor has answered the last command; nil before the first
 
 	// Used by the loop only.
-	next func() // action to run when nobody speaks
+	next   func()     // action to run when nobody speaks
+	before turn.State // of the user's turn after the last step
 
 	agent agentChoice
 
@@ -203,11 +205,14 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 	}
 	if do := d.agentCommand(u, text); do != nil {
 		d.wish(utterance, wish{do: do})
-		return csm.Backchannel, ""
+		return d.beside(), ""
+	}
+	if u.Command == spoken.CommandUndo && d.asking() { // "take that back" is said of the yes
+		return csm.No, ""
 	}
 	if p, ok := d.editorCommand(u, text); ok {
 		d.wish(utterance, wish{do: func() { d.askEditor(p, func() { d.submitAgain(utterance, text) }) }})
-		return csm.Backchannel, ""
+		return d.beside(), ""
 	}
 	switch u.Command {
 	case spoken.CommandSkip, spoken.CommandScratch:
@@ -230,7 +235,7 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 	case spoken.CommandRepeat, spoken.CommandRepeatSentence, spoken.CommandFromStart:
 		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
 			d.wish(utterance, wish{do: func() { d.askAgain(w.Calls[0].ID) }})
-			return csm.Backchannel, ""
+			return d.beside(), ""
 		}
 	case spoken.CommandReadChange, spoken.CommandShowChange:
 		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
@@ -239,12 +244,12 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 	case spoken.CommandWhy:
 		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
 			d.wish(utterance, wish{do: func() { d.say(d.reasonOf(w.Calls[0].ID)) }})
-			return csm.Backchannel, ""
+			return d.beside(), ""
 		}
 	case spoken.CommandAlwaysAsk:
 		if tool := d.askedAbout(); tool != "" {
 			d.wish(utterance, wish{do: func() { d.alwaysAsk(tool) }})
-			return csm.Backchannel, ""
+			return d.beside(), ""
 		}
 	case spoken.CommandUndoCorrection:
 		if d.asking() {
@@ -266,6 +271,15 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 		return csm.Stop, ""
 	}
 	return csm.Content, ""
+}
+
+// beside returns the class of a command that leaves the floor and an open question to the assistant.
+// After a yes it takes that back: who wants to see the change, or does something else, is not sure yet.
+func (d *Daemon) beside() csm.Class {
+	if d.loop.State().Deciding() {
+		return csm.Pause
+	}
+	return csm.Backchannel
 }
 
 // asking reports whether a question about a tool is open, so that an utterance is its
@@ -295,17 +309,31 @@ func (d *Daemon) obey(s dispatch.Step) {
 	}
 	switch e := s.Envelope.Event.(type) {
 	case csm.Final:
-		d.take(e.Utterance)
+		if u, pending := turn.Find(v.before, e.Utterance); pending && !u.Dropped {
+			d.take(e.Utterance)
+		} else { // an interrupt dropped the words, or they were given up
+			d.forgetWish(e.Utterance)
+		}
 	case csm.SpeechStarted:
 		v.next = nil
 	case csm.UserInterrupt:
 		d.take(typedWish)
 	}
+	v.before = s.State.Turn
 	if _, listens := s.State.Conv.(csm.Listening); v.next != nil && listens && s.State.Current.ID == 0 {
 		do := v.next
 		v.next = nil
 		do()
 	}
+}
+
+// forgetWish drops the action of an utterance, and reports whether there was one.
+func (d *Daemon) forgetWish(utterance uint64) bool {
+	d.voice.mu.Lock()
+	defer d.voice.mu.Unlock()
+	_, wished := d.voice.wishes[utterance]
+	delete(d.voice.wishes, utterance)
+	return wished
 }
 
 // typedWish is the key of a typed command that first stops the assistant; it has no
@@ -325,81 +353,6 @@ func (d *Daemon) take(utterance uint64) {
 	default:
 		w.do()
 	}
-}
-
-// typed runs the action of a typed command and reports whether the text was one. If
-// not, written is the message to the assistant.
-func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Snapshot)) (written string, obeyed bool) {
-	if d.loop.State().Phase() == csm.PhaseIdle {
-		return text, false
-	}
-	said := d.classify(text, Certain(text))
-	class, instead := csm.Backchannel, ""
-	if !d.settlesMode(id, said.Class, true) {
-		if d.typedClass(said.Class, said.Named, done) {
-			return text, true
-		} else if said.Class != csm.Content {
-			return text, false
-		}
-		class, instead = d.commanded(id, text)
-	}
-	switch {
-	case class == csm.Content && instead != "":
-		return instead, false
-	case class == csm.Content:
-		return text, false
-	case class == csm.Stop:
-		d.voice.mu.Lock()
-		if w, asked := d.voice.wishes[id]; asked {
-			delete(d.voice.wishes, id)
-			d.voice.wishes[typedWish] = w
-		}
-		d.voice.mu.Unlock()
-		d.Call(func(c csm.Call) csm.Event { return csm.UserInterrupt{Call: c} }, done)
-	default:
-		d.voice.mu.Lock()
-		w := d.voice.wishes[id]
-		delete(d.voice.wishes, id)
-		d.voice.mu.Unlock()
-		w.do()
-		done(csm.Reply{}, d.Snapshot())
-	}
-	return text, true
-}
-
-// typedClass runs the action for a class of typed words and reports whether there was
-// one. A typed yes allows the same calls as a spoken one.
-func (d *Daemon) typedClass(class csm.Class, named bool, done func(csm.Reply, protocol.Snapshot)) bool {
-	st := d.loop.State()
-	switch class {
-	case csm.Stop:
-		d.Call(func(c csm.Call) csm.Event { return csm.UserInterrupt{Call: c} }, done)
-	case csm.Pause, csm.Continue:
-		if !st.HasPlayback() {
-			return false
-		}
-		d.Call(func(c csm.Call) csm.Event { return csm.UserPlayback{Call: c, Pause: class == csm.Pause} }, done)
-	case csm.Yes, csm.No:
-		w, asked := st.Copilot.(copilot.WaitingForApproval)
-		if !asked {
-			return false
-		}
-		call, known := d.content.call(w.Calls[0].ID)
-		if !known {
-			return false
-		}
-		if class == csm.Yes && !named && (w.Calls[0].Destructive || proposalOf(call.ToolCall).click) {
-			d.askAgain(w.Calls[0].ID)
-			done(csm.Reply{}, d.Snapshot())
-			return true
-		}
-		d.Call(func(c csm.Call) csm.Event {
-			return csm.UserApprove{Call: c, ToolCall: w.Calls[0].ID, Approved: class == csm.Yes}
-		}, done)
-	default:
-		return false
-	}
-	return true
 }
 
 // say tells the user something outside of a turn, aloud and in writing.

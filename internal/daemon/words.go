@@ -4,9 +4,11 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -33,15 +35,20 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
 		if d.settlesMode(utterance, f.Class, t.settles()) {
 			f.Class = csm.Backchannel
+		} else if d.goesOn(utterance, f.Class) {
+			f.Class = csm.Content
 		} else if f.Class == csm.Content {
 			f.Class, instead = d.commanded(utterance, text)
+			if (t.doubtful() || t.unvouched()) && (f.Class != csm.Content && d.forgetWish(utterance) || instead != "") {
+				f.Class, f.Doubted, instead = csm.Content, true, ""
+			}
 		}
 	}
 	f.Words = len(strings.Fields(text))
 	if f.Named { // no expected answer names the action, so the sound is none for certain
 		unsure = t.unvouched() || t.doubtful()
 	}
-	f.Doubted = f.Doubted || f.Class == csm.Content && t.doubtful() && d.grammar().Classify(text).Class == spoken.UtteranceContent || t.doubts(f.Class, unsure)
+	f.Doubted = f.Doubted || f.Class == csm.Content && t.doubtful() || t.doubts(f.Class, unsure)
 	f.Named = f.Named && !f.Doubted
 	written, changes := text, []vocab.Change(nil)
 	switch {
@@ -100,8 +107,8 @@ func (d *Daemon) classify(text string, t Transcript) csm.Final {
 		switch {
 		case !known:
 		case call.Question != "":
-			if class == csm.Yes || class == csm.No || class == csm.Agree || class == csm.Continue {
-				class = csm.Content // an answer, but no permission
+			if class == csm.Yes || class == csm.No || class == csm.Agree || class == csm.Continue { // an answer, but no permission
+				return csm.Final{Class: csm.Content, Doubted: t.doubtful() || t.unvouched()}
 			}
 		case class == csm.Content:
 			return answerTo(d.grammar(), call.ToolCall, text, t)
@@ -113,6 +120,16 @@ func (d *Daemon) classify(text string, t Transcript) csm.Final {
 // invented reports whether words are what recognisers write for a sound without words.
 func (d *Daemon) invented(text string, t Transcript) bool {
 	return spoken.Invented(text) && !t.Pressed && (!t.reported() || t.doubtful())
+}
+
+// goesOn reports whether an utterance is the rest of a sentence that a pause cut: it begins before the
+// answer to words that need a continuation, as in "align the text to the ... right". Even a command
+// or a yes is part of it then. "Stop" and "wait" never are.
+func (d *Daemon) goesOn(utterance uint64, class csm.Class) bool {
+	st := d.loop.State()
+	u, _ := turn.Find(st.Turn, utterance)
+	return class != csm.Stop && class != csm.Pause && class != csm.Empty && class != csm.Backchannel &&
+		u.Stamp == turn.OverRequest && st.Current.Utterance != 0 && turns.Of(d.content.utterance(st.Current.Utterance)) == turns.Open
 }
 
 // keepsDraft reports whether the user does not want to send what was said yet.

@@ -23,8 +23,9 @@ inline stamp() {
   if
   :: asking_ && sounds && lastpiece -> over = O_UNHEARD
   :: asking_ && qheard && !sounds -> over = O_QUESTION
+  :: ap == A_LISTENING && !qheard && !sounds -> over = O_UNHEARD /* it broke off */
   :: !asking_ && sounds && lastpiece && prose && !underway && ap == A_NONE && !expl -> over = O_PROSE
-  :: (sounds && !(asking_ && lastpiece) && !(lastpiece && prose && !underway && ap == A_NONE && !expl)) || (ph == INTERRUPTED && !sounds && !(asking_ && qheard)) -> over = O_ANSWER
+  :: (sounds && !(asking_ && lastpiece) && !(lastpiece && prose && !underway && ap == A_NONE && !expl)) || (ph == INTERRUPTED && !sounds && !(asking_ && qheard) && ap != A_LISTENING) -> over = O_ANSWER
   :: else ->
      if
      :: underway || ap != A_NONE || uttered || npend > 0 -> over = O_REQUEST
@@ -199,7 +200,7 @@ inline enqueue_final() {
 /* the user stops listening to the question, and may still answer it */
 inline close_question() { flush(); ph = LISTENING }
 inline hold_question() {
-  if :: sounds && !destr[0] -> qheard = 1 :: else fi;
+  if :: sounds && lastpiece && !destr[0] -> qheard = 1 :: else fi;
   ap = A_LISTENING; close_question()
 }
 inline drop_call() { cancel(); flush(); end_turn(8) }
@@ -235,7 +236,8 @@ inline to_question_content() {
   on = 0;
   if
   :: (over < O_ANSWER || over == O_DECIDED) -> enqueue_final()
-  :: !(over < O_ANSWER || over == O_DECIDED) ->
+  :: over == O_UNHEARD && ap == A_LISTENING && !qheard && again_ -> enqueue_final(); ask()
+  :: !(over < O_ANSWER || over == O_DECIDED) && !(over == O_UNHEARD && ap == A_LISTENING && !qheard && again_) ->
      if
      :: ph == SPEAKING && PROF == NEVER -> enqueue_final()
      :: ph == LISTENING -> drop_call(); forget_doubt(); on = 1
