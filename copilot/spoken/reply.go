@@ -41,16 +41,22 @@ type Action struct {
 func (g *Grammar) Reply(text string, about Action) Reply {
 	words := replyWords(text)
 	kind, rest, first := g.leadOf(words)
-	if endsOpen(words) && (first || kind == NoReply && g.begins(words)) {
+	switch {
+	case kind == ReplyYes && first && endsOpen(words), endsJoining(words) && (first || kind == NoReply && g.begins(words)):
 		return Reply{Kind: ReplyUnclear}
 	}
 	if kind == NoReply {
 		return g.assent(text, words, about)
 	}
 	r := Reply{Kind: kind}
-	for _, w := range rest {
+	for i, w := range rest {
 		switch {
+		case connectives[w] && i == len(rest)-1: // also where a file has that name
+			r.Partly = true
 		case about.Named(w):
+			if !ordered(w) {
+				return Reply{Kind: ReplyUnclear}
+			}
 			r.Names = w
 		case besides[w] || about.Objects[w], kind == ReplyNo && negations[w]: // "nein, doch nicht"
 		case connectives[w]:
@@ -67,9 +73,13 @@ func (g *Grammar) Reply(text string, about Action) Reply {
 // assent recognises the action itself as an order.
 func (g *Grammar) assent(text string, words []string, about Action) Reply {
 	r := Reply{Kind: ReplyAssent}
-	for _, w := range words {
+	open := endsOpen(words)
+	for i, w := range words {
 		switch {
+		case connectives[w] && i == len(words)-1:
+			open = true
 		case about.Named(w):
+			open = open || !ordered(w)
 			r.Names = w
 		case besides[w] || about.Objects[w] || g.agreements[w]:
 		default:
@@ -77,21 +87,14 @@ func (g *Grammar) assent(text string, words []string, about Action) Reply {
 		}
 	}
 	switch {
-	case r.Names == "" || strings.ContainsAny(text, "?？"):
+	case strings.ContainsAny(text, "?？"):
 		return Reply{}
-	case endsOpen(words):
+	case open && (r.Names != "" || g.begins(words)):
 		return Reply{Kind: ReplyUnclear}
+	case r.Names == "":
+		return Reply{}
 	}
 	return r
-}
-
-// endsOpen reports whether words end with one that joins the next clause, sounds of thinking
-// aside.
-func endsOpen(words []string) bool {
-	for len(words) > 1 && hesitations[words[len(words)-1]] {
-		words = words[:len(words)-1]
-	}
-	return len(words) > 1 && joins[words[len(words)-1]]
 }
 
 // begins reports whether words begin as an answer does, without being one: "okay, wait".
@@ -131,7 +134,7 @@ func (g *Grammar) leadOf(words []string) (kind ReplyKind, rest []string, first b
 }
 
 // replyWords returns the words of an utterance in lower case. In a script without spaces it
-// splits a yes or no from the text that follows, and a joining word from the text before.
+// splits a yes or no from the text that follows, and a joining word or a "do not" from the text before.
 func replyWords(text string) (out []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(annotation.ReplaceAllString(text, " ")), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) && r != '\'' && r != '’'
@@ -144,7 +147,7 @@ func replyWords(text string) (out []string) {
 			}
 		}
 		tail := ""
-		for _, end := range []string{"だけど", "けれど", "けど", "でも", "ただ"} {
+		for _, end := range []string{"だけど", "けれど", "けど", "でも", "ただ", "しないでください", "しないで"} {
 			if rest, joined := strings.CutSuffix(w, end); joined && rest != "" {
 				w, tail = rest, end
 				break
@@ -173,12 +176,6 @@ var (
 		で と は も が`)
 	// negations may follow a no.
 	negations = set(`no not dont never nein nicht nie doch bitte lieber いいえ`)
-	// joins are words that join the next clause: a sentence does not end with them.
-	joins = set(`but and or because if unless except only although though before after until while
-		aber und oder weil wenn falls außer sondern obwohl bevor nachdem bis
-		だけど けれど けど でも ただ`)
-	// hesitations are sounds of thinking.
-	hesitations = set(`um umm uh uhm er erm hm hmm mm like well äh ähm also えっと ええと あの`)
 )
 
 // Asks reports whether a text ends with a question.

@@ -10,7 +10,7 @@ import (
 // tests is a question whether tests may be run.
 var tests = spoken.Action{
 	Named: func(w string) bool {
-		return strings.HasPrefix(w, "run") || strings.Contains(w, "実行") || strings.HasPrefix(w, "ausführ")
+		return strings.HasPrefix(w, "run") || strings.Contains(w, "実行") || strings.HasPrefix(w, "ausführ") || strings.HasPrefix(w, "führ")
 	},
 	Objects: map[string]bool{"tests": true, "parser": true},
 }
@@ -49,6 +49,33 @@ func TestReply(t *testing.T) {
 		"はい、でも":                                       {Kind: spoken.ReplyUnclear},
 		"はいでも":                                        {Kind: spoken.ReplyUnclear},
 		"no, use the other one":                       {},
+		"yes, run the":                                {Kind: spoken.ReplyUnclear},
+		"yes, and the":                                {Kind: spoken.ReplyUnclear},
+		"yes, use the":                                {Kind: spoken.ReplyUnclear},
+		"Yes, run the tests with.":                    {Kind: spoken.ReplyYes, Names: "run", Partly: true},
+		"yes, run the tests on, um":                   {Kind: spoken.ReplyUnclear},
+		"yes, run the tests for my":                   {Kind: spoken.ReplyUnclear},
+		"yes, run the tests in":                       {Kind: spoken.ReplyYes, Names: "run", Partly: true},
+		"yes, could you":                              {Kind: spoken.ReplyUnclear},
+		"yes, go ahead and use a":                     {Kind: spoken.ReplyUnclear},
+		"run the":                                     {Kind: spoken.ReplyUnclear},
+		"run the tests in":                            {Kind: spoken.ReplyUnclear},
+		"okay, the":                                   {Kind: spoken.ReplyUnclear},
+		"no, run the":                                 {Kind: spoken.ReplyNo, Names: "run"},
+		"ja, und die":                                 {Kind: spoken.ReplyUnclear},
+		"ja, führe die":                               {Kind: spoken.ReplyUnclear},
+		"ja, ausführen mit dem":                       {Kind: spoken.ReplyUnclear},
+		"ja, nutze es aus":                            {Kind: spoken.ReplyUnclear},
+		"ja, führe es aus":                            {Kind: spoken.ReplyYes, Names: "führe"},
+		"ja, das kannst du":                           {Kind: spoken.ReplyYes},
+		"ja, kannst du":                               {Kind: spoken.ReplyUnclear},
+		"はい、テストを実行して":                                 {Kind: spoken.ReplyYes, Names: "テストを実行して"},
+		"はい、実行を":                                      {Kind: spoken.ReplyUnclear},
+		"はい、実行する前に":                                   {Kind: spoken.ReplyUnclear},
+		"はい、実行しないで":                                   {Kind: spoken.ReplyUnclear},
+		"はい、実行はしなくていい":                                {Kind: spoken.ReplyUnclear},
+		"テストを実行しないで":                                  {Kind: spoken.ReplyNo, Names: "テストを実行"},
+		"テストを実行すると":                                   {Kind: spoken.ReplyUnclear},
 		"no, an":                                      {Kind: spoken.ReplyNo, Partly: true},
 		"yes, well":                                   {Kind: spoken.ReplyYes, Partly: true},
 		"okay, wait, don't run that":                  {},

@@ -53,7 +53,7 @@ func (g *Grammar) Classify(text string) Utterance {
 		return Utterance{Class: UtteranceBackchannel, Agrees: g.agrees(words)}
 	}
 	if u := g.commandOf(words); u.Command != "" {
-		if (u.Command == CommandYes || u.Command == CommandNo) && endsOpen(words) { // "yes, but"
+		if g.goesOn(u.Command, words) { // "yes, but"
 			return Utterance{Class: UtteranceContent}
 		}
 		u.Class = UtteranceCommand
@@ -66,6 +66,17 @@ func (g *Grammar) Classify(text string) Utterance {
 		}
 	}
 	return Utterance{Class: UtteranceContent}
+}
+
+// goesOn reports whether a command that may answer a question is not finished.
+func (g *Grammar) goesOn(c Command, words []string) bool {
+	switch c {
+	case CommandYes:
+		return endsOpen(words) && g.commands[strings.Join(words, " ")] == ""
+	case CommandNo, CommandContinue:
+		return endsJoining(words)
+	}
+	return false
 }
 
 // Begins reports whether words may be the beginning of a longer command.

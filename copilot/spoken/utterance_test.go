@@ -13,7 +13,8 @@ func TestClassifyCommands(t *testing.T) {
 			"No, stop.", "that's enough", "That’s enough, thanks.", "just stop now", "cancel that please", "Shut up!", "actually, never mind"},
 		spoken.CommandRepeat: {"repeat", "Repeat that, please.", "could you say that again?", "say again", "What did you say?", "one more time", "Pardon?",
 			"sorry, what was that", "I didn't catch that", "again please"},
-		spoken.CommandYes:        {"yes", "Yes.", "yes, yes", "Yeah!", "yep", "sure", "Yes, please.", "go ahead", "do it", "okay do it", "Um, yes", "of course"},
+		spoken.CommandYes: {"yes", "Yes.", "yes, yes", "Yeah!", "yep", "sure", "Yes, please.", "go ahead", "do it", "okay do it", "Um, yes", "of course", "yes, thank you",
+			"fine by me", "yes, you can", "do so"},
 		spoken.CommandNo:         {"no", "No!", "no no no", "Nope.", "no, thanks", "No thank you", "don't", "Please don't do it.", "reject it", "no, don't"},
 		spoken.CommandTryAgain:   {"try again", "Try that again, please.", "retry", "okay, try again", "Can you try again?", "do it again"},
 		spoken.CommandPause:      {"pause", "wait", "Wait, wait!", "hold on", "hang on a second", "no wait", "just a moment please", "One moment."},
@@ -32,7 +33,7 @@ func TestClassifyCommands(t *testing.T) {
 func TestClassifyOtherLanguages(t *testing.T) {
 	for cmd, texts := range map[spoken.Command][]string{
 		spoken.CommandStop:       {"Stopp!", "Halt.", "Hör auf zu reden!", "Bitte sei still", "nein, stopp", "止めて。", "ストップ", "もういいです。"},
-		spoken.CommandYes:        {"Ja.", "ja, bitte", "Ja, gerne!", "Na klar.", "Mach das.", "ja ja", "はい。", "はい、お願いします。", "どうぞ", "もちろんです"},
+		spoken.CommandYes:        {"Ja.", "ja, bitte", "Ja, gerne!", "Na klar.", "Mach das.", "ja ja", "はい。", "von mir aus", "ja, von mir aus", "ja, nur zu", "はい、お願いします。", "どうぞ", "もちろんです"},
 		spoken.CommandNo:         {"Nein.", "nein, nein", "Nein danke.", "Auf keinen Fall!", "Bitte nicht.", "いいえ。", "だめです。", "しないでください"},
 		spoken.CommandSendPhrase: {"Abschicken.", "bitte abschicken", "送信"},
 		spoken.CommandPause:      {"Warte mal.", "Moment, bitte!", "Einen Moment.", "nein, warte", "待って。", "ちょっと待ってください。", "一時停止"},
@@ -64,6 +65,7 @@ func TestClassifyOthers(t *testing.T) {
 			"try again with the flag set", "pause the container", "continue the loop after an error", "send it to the staging server", "what is the time",
 			"okay so what does this function do", "cancel the build", "wait for the server", "go on line five", "don't stop", "do not continue",
 			"I see an error in main", "right click the file", "again and again it fails", "the stop", "no problem with that", "stop continue", "hello", "yes, but", "Sure, but um", "no, but", "ja, aber", "yes and",
+			"yes, can you", "yes, let us", "yes, just", "ja, könnten Sie", "continue, but", "okay, go on and",
 			strings.Repeat("stop ", 40)},
 	}
 	for class, texts := range tests {
