@@ -42,7 +42,7 @@ func TestReply(t *testing.T) {
 		"sure, but what does that command do exactly": {Kind: spoken.ReplyUnclear},
 		"yes, but run the linter first":               {Kind: spoken.ReplyUnclear},
 		"yes, if the branch is clean":                 {Kind: spoken.ReplyUnclear},
-		"no yes no":                                   {Kind: spoken.ReplyUnclear},
+		"no yes no":                                   {Kind: spoken.ReplyNo},
 		"ja, aber erst die Tests":                     {Kind: spoken.ReplyUnclear},
 		"nein, doch nicht":                            {Kind: spoken.ReplyNo},
 		"ja, aber":                                    {Kind: spoken.ReplyUnclear},

@@ -32,6 +32,8 @@ type Utterance struct {
 	Number  float64 // the command's number, for commands that take one
 	// Agrees marks a backchannel that is also an answer to a question: "okay".
 	Agrees bool
+	// Refuses marks a command after a no: "no, go on". It is no consent.
+	Refuses bool
 }
 
 // annotation matches how recognisers mark non-speech: [noise], (coughs), <unk>, *laughs*.
@@ -150,7 +152,11 @@ func (g *Grammar) commandOf(words []string) Utterance {
 	}
 	// "no, wait", "yes, stop": the second word is the request.
 	if words = g.strip(words); len(words) > 1 && g.leads[words[0]] {
-		return Utterance{Command: g.stripped(words[1:])}
+		u := Utterance{Command: g.stripped(words[1:])}
+		if u.Refuses = u.Command != "" && g.commands[words[0]] == CommandNo; u.Refuses && u.Command == CommandYes {
+			u.Command = CommandNo
+		}
+		return u
 	}
 	return Utterance{}
 }

@@ -98,7 +98,8 @@ func (d *Daemon) heardSettled(epoch uint32, utterance uint64, said Transcript) c
 
 // classify classifies an utterance, which may be the answer to a question about a tool.
 func (d *Daemon) classify(text string, t Transcript) csm.Final {
-	class := classOf(d.grammar().Classify(text))
+	said := d.grammar().Classify(text)
+	class := classOf(said)
 	if d.invented(text, t) || d.keepsDraft(text) {
 		return csm.Final{Class: csm.Backchannel}
 	}
@@ -110,6 +111,8 @@ func (d *Daemon) classify(text string, t Transcript) csm.Final {
 			if class == csm.Yes || class == csm.No || class == csm.Agree || class == csm.Continue { // an answer, but no permission
 				return csm.Final{Class: csm.Content, Doubted: t.doubtful() || t.unvouched()}
 			}
+		case said.Refuses && class == csm.Continue:
+			class = csm.No
 		case class == csm.Content:
 			return answerTo(d.grammar(), call.ToolCall, text, t)
 		}

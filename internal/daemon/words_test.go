@@ -26,6 +26,9 @@ func TestWhatIsNotConsent(t *testing.T) {
 		"Yes, delete the": csm.MeansUnclear, "yes, delete it with": csm.MeansUnclear, "Yes, and the.": csm.MeansUnclear, "yes, use the": csm.MeansUnclear,
 		"yes, delete a": csm.MeansUnclear, "Yes, delete the file on": csm.MeansUnclear, "yes, could you": csm.MeansUnclear, "delete the": csm.MeansUnclear,
 		"Ja, lösche die": csm.MeansUnclear, "ja, und die": csm.MeansUnclear, "ja, lösche es auf": csm.MeansUnclear, "ja, könnten Sie": csm.MeansUnclear,
+		"No, go on.": csm.MeansNo, "no, continue": csm.MeansNo, "Um, no, please go on.": csm.MeansNo, "no way, go ahead": csm.MeansNo, "no, do it": csm.MeansNo,
+		"nein, weiter": csm.MeansNo, "Nein, mach weiter.": csm.MeansNo, "nein, mach das": csm.MeansNo, "いいえ、続けて": csm.MeansNo, "いや、続けてください": csm.MeansNo,
+		"no, yes, delete it": csm.MeansNo, "go on": csm.MeansAssent, "weiter": csm.MeansAssent, "続けて": csm.MeansAssent,
 		"はい、削除を": csm.MeansUnclear, "はい、削除する前に": csm.MeansUnclear, "はい、削除しないで": csm.MeansUnclear,
 	} {
 		f := r.d.heard(1, 99, Certain(text))
@@ -34,6 +37,16 @@ func TestWhatIsNotConsent(t *testing.T) {
 		}
 		if f.Named && want != csm.MeansYes {
 			t.Errorf("%q names the action", text)
+		}
+	}
+}
+
+// Over an answer, "no, go on" continues it.
+func TestNoGoOnContinuesAnAnswer(t *testing.T) {
+	d := newIdle(t, nil)
+	for _, text := range []string{"No, go on.", "no, continue", "nein, weiter", "いいえ、続けて"} {
+		if f := d.heard(1, 1, Certain(text)); f.Class != csm.Continue {
+			t.Errorf("%q is %v", text, f.Class)
 		}
 	}
 }
