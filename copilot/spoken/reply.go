@@ -1,7 +1,6 @@
 package spoken
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -200,22 +199,3 @@ var inventions = map[string]bool{
 
 // Invented reports whether a transcript is nothing but such an invention.
 func Invented(text string) bool { return inventions[strings.Join(wordsOf(text), " ")] }
-
-// OnlyNegation reports whether the words before a phrase only take it back, politeness aside.
-func OnlyNegation(before string) bool {
-	words := replyWords(before)
-	for len(words) > 0 && (hesitations[words[0]] || besides[words[0]] && words[0] != "do") {
-		words = words[1:]
-	}
-	switch strings.Join(words, " ") {
-	case "dont", "do not", "never", "nicht", "noch nicht", "no dont":
-		return true
-	}
-	return false
-}
-
-// Negated reports whether an utterance takes back a phrase that it ends with: "don't send it".
-func Negated(before string) bool {
-	words := replyWords(before)
-	return len(words) > 0 && slices.Contains([]string{"dont", "not", "never", "nicht", "nie"}, words[len(words)-1])
-}

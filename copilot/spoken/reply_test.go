@@ -87,11 +87,3 @@ func TestReply(t *testing.T) {
 		}
 	}
 }
-
-func TestNegated(t *testing.T) {
-	for text, want := range map[string]bool{"don't": true, "do not": true, "please do not": true, "nicht": true, "do": false, "": false, "the knot": false} {
-		if got := spoken.Negated(text); got != want {
-			t.Errorf("%q: got %v, want %v", text, got, want)
-		}
-	}
-}

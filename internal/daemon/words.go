@@ -10,7 +10,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
-	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // heard stores the words of a final transcript and classifies the utterance. A yes that the
@@ -26,8 +25,11 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	if called {
 		t = t.rest(text)
 	}
-	if rest, said := d.cutSendPhrase(text); said {
-		text, f.Class = rest, csm.Send
+	text, sends, kept := d.cutSendPhrase(text, t)
+	if sends {
+		f.Class = csm.Send
+	} else if kept && text == "" {
+		f.Class = csm.Backchannel
 	} else if called && text == "" {
 		f.Class = csm.Attention
 	} else {
@@ -100,7 +102,7 @@ func (d *Daemon) heardSettled(epoch uint32, utterance uint64, said Transcript) c
 func (d *Daemon) classify(text string, t Transcript) csm.Final {
 	said := d.grammar().Classify(text)
 	class := classOf(said)
-	if d.invented(text, t) || d.keepsDraft(text) {
+	if d.invented(text, t) {
 		return csm.Final{Class: csm.Backchannel}
 	}
 	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open {
@@ -133,15 +135,6 @@ func (d *Daemon) goesOn(utterance uint64, class csm.Class) bool {
 	u, _ := turn.Find(st.Turn, utterance)
 	return class != csm.Stop && class != csm.Pause && class != csm.Empty && class != csm.Backchannel &&
 		u.Stamp == turn.OverRequest && st.Current.Utterance != 0 && turns.Of(d.content.utterance(st.Current.Utterance)) == turns.Open
-}
-
-// keepsDraft reports whether the user does not want to send what was said yet.
-func (d *Daemon) keepsDraft(text string) bool {
-	if d.conversationSettings().TurnDetection.Mode != protocol.TurnPhrase {
-		return false
-	}
-	before, said := d.beforeSendPhrase(text)
-	return said && spoken.OnlyNegation(before)
 }
 
 // ClassOf classifies an utterance outside of a question, without user-defined commands.
@@ -182,36 +175,6 @@ func (d *Daemon) takesCommands() bool {
 	return false
 }
 
-// sendPhrases end a turn unless the setting names another phrase.
-var sendPhrases = map[protocol.Locale]string{
-	protocol.English: "send it", protocol.German: "abschicken", protocol.Japanese: "送信",
-}
-
-// cutSendPhrase reports whether an utterance ends with the send phrase, and returns the
-// text before it. Only the mode for that phrase listens for it. "Don't send it" does not send.
-func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
-	if d.conversationSettings().TurnDetection.Mode != protocol.TurnPhrase {
-		return "", false
-	}
-	rest, said = d.beforeSendPhrase(text)
-	if said && spoken.Negated(rest) {
-		return "", false
-	}
-	return rest, said
-}
-
-// beforeSendPhrase returns the text before the send phrase that an utterance ends with.
-func (d *Daemon) beforeSendPhrase(text string) (rest string, said bool) {
-	phrase := d.conversationSettings().TurnDetection.SendPhrase
-	if len(tokens(phrase)) == 0 {
-		if u := d.grammar().Classify(text); u.Command == spoken.CommandSendPhrase {
-			return "", true // alone, in any of its variants
-		}
-		phrase = sendPhrases[d.locale()]
-	}
-	return cutPhrase(text, phrase)
-}
-
 // cutPhrase compares word by word, ignoring case and punctuation. In a script without
 // spaces it compares the end of the last word.
 func cutPhrase(text, phrase string) (rest string, said bool) {
@@ -231,8 +194,11 @@ func cutPhrase(text, phrase string) (rest string, said bool) {
 		}
 		at += len(have) - len(w.text)
 	}
-	return strings.TrimRight(text[:at], " ,;:-–—、"), true
+	return trimmedEnd(text[:at]), true
 }
+
+// trimmedEnd returns a text without the punctuation that joined what was cut off.
+func trimmedEnd(text string) string { return strings.TrimRight(text, " ,;:-–—、") }
 
 // token is a word in lower case, with its offset in the text.
 type token struct {

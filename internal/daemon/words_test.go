@@ -50,3 +50,65 @@ func TestNoGoOnContinuesAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+// The send phrase after an answer to a question about a tool is not a part of it.
+func TestTheSendPhraseAfterAnAnswer(t *testing.T) {
+	set := locale(t, protocol.English)
+	set.TurnDetection.Mode = protocol.TurnPhrase
+	r := askedToDelete(t, set)
+	for text, want := range map[string]csm.Final{
+		"Yes, delete it, send it.": {Class: csm.Yes, Named: true, Words: 3}, "Yes, send it.": {Class: csm.Yes, Words: 1}, "no, send it": {Class: csm.No, Words: 1},
+		"okay, send it": {Class: csm.Agree, Words: 1}, "delete it, send it": {Class: csm.Assent, Words: 2}, "Yes, but, send it.": {Class: csm.Unclear, Words: 2},
+		"Yes, delete the, send it.": {Class: csm.Unclear, Words: 3}, "Use the other file, send it.": {Class: csm.Send, Words: 4}, "send it": {Class: csm.Send},
+		"Don't send it.": {Class: csm.Backchannel},
+	} {
+		want.Epoch, want.Utterance = 1, 99
+		if f := r.d.heard(1, 99, Certain(text)); f != want {
+			t.Errorf("%q: %+v, want %+v", text, f, want)
+		}
+	}
+	german := locale(t, protocol.German)
+	german.TurnDetection.Mode = protocol.TurnPhrase
+	if f := askedToDelete(t, german).d.heard(1, 99, Certain("Ja, lösche es, abschicken.")); f.Class != csm.Yes || !f.Named {
+		t.Errorf("in German: %+v", f)
+	}
+	japanese := locale(t, protocol.Japanese)
+	japanese.TurnDetection.Mode = protocol.TurnPhrase
+	if f := askedToDelete(t, japanese).d.heard(1, 99, Certain("はい、削除して、送信")); f.Class != csm.Yes || !f.Named {
+		t.Errorf("in Japanese: %+v", f)
+	}
+}
+
+// Where the call itself sends something, "send it" names its action.
+func TestTheSendPhraseMayNameTheAction(t *testing.T) {
+	set := locale(t, protocol.English)
+	set.TurnDetection.Mode = protocol.TurnPhrase
+	r := newRoom(t, set, false, "", false)
+	r.asks("", copilot.ToolCall{ID: "c1", Name: "send_message", Input: json.RawMessage(`{"to":"anna"}`)})
+	if f := r.d.heard(1, 99, Certain("Yes, send it.")); f.Class != csm.Yes || !f.Named {
+		t.Errorf("yes: %+v", f)
+	}
+	if f := r.d.heard(1, 99, Certain("Don't send it.")); f.Class != csm.No {
+		t.Errorf("no: %+v", f)
+	}
+}
+
+// A refusal to send keeps the draft and is no part of it.
+func TestARefusalKeepsTheDraft(t *testing.T) {
+	for _, c := range []struct {
+		locale        protocol.Locale
+		refusal, send string
+	}{
+		{protocol.English, "Don't send that.", "Send it."}, {protocol.English, "I don't want to send it", "send it"}, {protocol.English, "do not send this yet", "send that"},
+		{protocol.German, "Bitte nicht jetzt abschicken.", "abschicken"}, {protocol.German, "Schick es noch nicht ab.", "Schick es ab."},
+		{protocol.Japanese, "まだ送信しないで。", "送信"},
+	} {
+		set := locale(t, c.locale)
+		set.TurnDetection.Mode = protocol.TurnPhrase
+		r := newRoom(t, set, false, "", false)
+		for _, says := range []string{"explain the parser", c.refusal, "and the lexer", c.send} {
+			r.hears(says)
+		}
+		r.left("asks explain the parser and the lexer")
+	}
+}
