@@ -108,6 +108,14 @@ func wordsOf(text string) []string {
 	return strings.Fields(text)
 }
 
+// OneSpelling returns letters with a first "OK" as "okay".
+func OneSpelling(letters string) string {
+	if rest, short := strings.CutPrefix(letters, "ok"); short && !strings.HasPrefix(rest, "ay") && !strings.HasPrefix(rest, "ey") {
+		return "okay" + rest
+	}
+	return letters
+}
+
 // maxCommandWords limits the work: longer utterances are not commands, even if they
 // repeat one.
 const maxCommandWords = 12

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
@@ -11,6 +13,8 @@ const (
 	leftLetters = 4
 	// misheardLetters is one of how many letters may be written differently.
 	misheardLetters = 4
+	// differentLetters is the same for the whole phrase, where nothing else says that it was spoken.
+	differentLetters = 10
 )
 
 // cutWakePhrase removes the wake phrase from the start of an utterance: it calls for attention,
@@ -22,19 +26,42 @@ func (d *Daemon) cutWakePhrase(text string, called bool) (rest string, said bool
 			return rest, true
 		}
 	}
-	words, want := tokens(text), tokens(wake.Phrase)
-	if !wake.Enabled || len(want) == 0 || len(words) < len(want) {
+	if !wake.Enabled {
 		return text, false
 	}
-	for i, w := range want {
-		if words[i].text != w.text {
-			return text, false
+	return cutAnyPhrase(text, wake.Phrase)
+}
+
+// cutAnyPhrase removes a phrase from the start of a text, however a recogniser writes it: "OK,
+// co-pilot". Another form of its last word is another word: "computers".
+func cutAnyPhrase(text, phrase string) (rest string, said bool) {
+	words, whole := tokens(text), writtenOnce(tokens(phrase))
+	end, least := 0, len(whole)/differentLetters+1
+	for to := 1; to <= len(words); to++ {
+		have := writtenOnce(words[:to])
+		if len(have) > len(whole)+least {
+			break
+		}
+		inflected := len(have) != len(whole) && slices.Equal(have[:min(len(have), len(whole))], whole[:min(len(have), len(whole))])
+		if by := wer.Distance(have, whole); by < least && !inflected {
+			end, least = to, by
 		}
 	}
-	if len(words) == len(want) {
+	return cutWords(text, words, end)
+}
+
+// writtenOnce returns the letters of words, with one spelling of each.
+func writtenOnce(words []token) []rune { return []rune(spoken.OneSpelling(letters(words))) }
+
+// cutWords returns a text without its first words.
+func cutWords(text string, words []token, count int) (rest string, cut bool) {
+	switch count {
+	case 0:
+		return text, false
+	case len(words):
 		return "", true
 	}
-	return text[words[len(want)].at:], true
+	return text[words[count].at:], true
 }
 
 // cutRestOfPhrase removes the end of a phrase, or all of it, from the start of a text: the spotter
@@ -53,13 +80,7 @@ func cutRestOfPhrase(text, phrase string) (rest string, said bool) {
 			}
 		}
 	}
-	switch end {
-	case 0:
-		return text, false
-	case len(words):
-		return "", true
-	}
-	return text[words[end].at:], true
+	return cutWords(text, words, end)
 }
 
 // rest returns the transcript of what remains of its text, at the end.
