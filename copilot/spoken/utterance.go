@@ -51,7 +51,7 @@ func (g *Grammar) Classify(text string) Utterance {
 	if !slices.ContainsFunc(words, func(w string) bool { return !particles[w] }) {
 		return Utterance{Class: UtteranceEmpty}
 	}
-	if g.isBackchannel(words) {
+	if g.isBackchannel(words, "") {
 		return Utterance{Class: UtteranceBackchannel, Agrees: g.agrees(words)}
 	}
 	if u := g.commandOf(words); u.Command != "" {
@@ -66,6 +66,9 @@ func (g *Grammar) Classify(text string) Utterance {
 			u.Class = UtteranceCommand
 			return u
 		}
+	}
+	if g.isBackchannel(replyWords(text), CommandYes) { // "yes, exactly"
+		return Utterance{Class: UtteranceBackchannel, Agrees: true}
 	}
 	return Utterance{Class: UtteranceContent}
 }
@@ -120,8 +123,9 @@ func OneSpelling(letters string) string {
 // repeat one.
 const maxCommandWords = 12
 
-// isBackchannel reports whether words consist of backchannels: "okay, mm-hm, I see".
-func (g *Grammar) isBackchannel(words []string) bool {
+// isBackchannel reports whether words consist of backchannels: "okay, mm-hm, I see". Single words
+// of a command may stand between them.
+func (g *Grammar) isBackchannel(words []string, between Command) bool {
 	if len(words) > maxCommandWords {
 		return false
 	}
@@ -130,10 +134,10 @@ func (g *Grammar) isBackchannel(words []string) bool {
 		for n > 0 && !g.backchannels[strings.Join(words[:n], " ")] {
 			n--
 		}
-		if n == 0 {
+		if n == 0 && (between == "" || g.commands[words[0]] != between) {
 			return false
 		}
-		words = words[n:]
+		words = words[max(n, 1):]
 	}
 	return true
 }

@@ -14,7 +14,7 @@ func TestClassifyCommands(t *testing.T) {
 		spoken.CommandRepeat: {"repeat", "Repeat that, please.", "could you say that again?", "say again", "What did you say?", "one more time", "Pardon?",
 			"sorry, what was that", "I didn't catch that", "again please"},
 		spoken.CommandYes: {"yes", "Yes.", "yes, yes", "Yeah!", "yep", "sure", "Yes, please.", "go ahead", "do it", "okay do it", "Um, yes", "of course", "yes, thank you",
-			"fine by me", "yes, you can", "do so"},
+			"fine by me", "yes, you can", "do so", "yeah, okay", "yes, thanks"},
 		spoken.CommandNo:         {"no", "No!", "no no no", "Nope.", "no, thanks", "No thank you", "don't", "Please don't do it.", "reject it", "no, don't"},
 		spoken.CommandTryAgain:   {"try again", "Try that again, please.", "retry", "okay, try again", "Can you try again?", "do it again"},
 		spoken.CommandPause:      {"pause", "wait", "Wait, wait!", "hold on", "hang on a second", "no wait", "just a moment please", "One moment."},
@@ -80,10 +80,12 @@ func TestClassifyOthers(t *testing.T) {
 func TestClassifyAgreement(t *testing.T) {
 	for text, want := range map[string]bool{
 		"okay": true, "Okay, okay.": true, "ok": true, "O.K.": true, "right": true, "Alright.": true, "okay great": true, "mm-hm, okay": true, "That’s fine.": true,
-		"alles klar": true, "了解です": true, "mm-hm": false, "I see": false, "yes": false, "okay, the other one": false,
+		"alles klar": true, "了解です": true, "right, okay": true, "yes, exactly": true, "Yes, perfect.": true, "yeah, I see": true, "Yes, got it.": true, "exactly, yes": true, "yeah yeah, I see": true,
+		"sure, sounds good": true, "ja, genau": true, "Ja, alles klar.": true, "ja, verstehe": true, "はい、わかりました。": true, "はいわかりました": true, "うん、なるほど": true,
+		"no, I see": false, "yes, the second one": false, "yes, I see an error": false, "great, do it": false, "mm-hm": false, "I see": false, "yes": false, "okay, the other one": false,
 	} {
-		if got := spoken.Classify(text).Agrees; got != want {
-			t.Errorf("%q: got %v, want %v", text, got, want)
+		if got := spoken.Classify(text); got.Agrees != want || want && got.Class != spoken.UtteranceBackchannel {
+			t.Errorf("%q: got %+v, want %v", text, got, want)
 		}
 	}
 }

@@ -29,6 +29,7 @@ func TestWhatIsNotConsent(t *testing.T) {
 		"No, go on.": csm.MeansNo, "no, continue": csm.MeansNo, "Um, no, please go on.": csm.MeansNo, "no way, go ahead": csm.MeansNo, "no, do it": csm.MeansNo,
 		"nein, weiter": csm.MeansNo, "Nein, mach weiter.": csm.MeansNo, "nein, mach das": csm.MeansNo, "いいえ、続けて": csm.MeansNo, "いや、続けてください": csm.MeansNo,
 		"no, yes, delete it": csm.MeansNo, "go on": csm.MeansAssent, "weiter": csm.MeansAssent, "続けて": csm.MeansAssent,
+		"yes, perfect": csm.MeansAssent, "Yes, exactly.": csm.MeansAssent, "ja, genau": csm.MeansAssent, "はい、わかりました": csm.MeansAssent, "yes, exactly, but": csm.MeansUnclear,
 		"はい、削除を": csm.MeansUnclear, "はい、削除する前に": csm.MeansUnclear, "はい、削除しないで": csm.MeansUnclear,
 	} {
 		f := r.d.heard(1, 99, Certain(text))
@@ -110,5 +111,17 @@ func TestARefusalKeepsTheDraft(t *testing.T) {
 			r.hears(says)
 		}
 		r.left("asks explain the parser and the lexer")
+	}
+}
+
+// Agreement while an answer is read does not end it.
+func TestAgreementOverAnAnswer(t *testing.T) {
+	for _, text := range []string{"yes, exactly", "Yeah, I see.", "yes, got it", "right, okay", "ja, genau", "はい、わかりました"} {
+		r := newRoom(t, protocol.DefaultSettings(), false, codeAnswer, true)
+		r.hears(text)
+		if phase := r.d.State().Phase(); phase != csm.PhaseSpeaking {
+			t.Errorf("after %q: %v", text, phase)
+		}
+		r.left()
 	}
 }

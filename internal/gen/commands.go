@@ -27,9 +27,10 @@ something to act on: "open main.go" a file of that name, "fix it" a visible prob
 answer. "{number}" is a number in digits or words, "{name}" the name of a file in the workspace, or of a mode, model or
 session of the assistant.
 
-Over a question whether a tool may run, "okay", "right" and "that's fine" allow what can be undone, "wait" and "hold on"
-leave the question open, and "yes, but ..." has it asked again ([guide](guide.md#approve)). Elsewhere "okay" only shows
-that you listen, unless the last answer ended with a question.
+Over a question whether a tool may run, "okay", "right" and "yes, exactly" allow what can be undone, "wait" and "hold on"
+leave the question open, and "yes, but ..." or half a yes has it asked again ([guide](guide.md#approve)). An answer that
+begins with a no allows nothing. Elsewhere "okay" and "yes, exactly" only show that you listen, unless the last answer
+ended with a question.
 
 Add your own phrases in ` + "`voice-commands.md`" + ` in your home folder. A heading names the command, a list its phrases; prose
 is ignored. The file is read at the start of a conversation. A phrase that already has a meaning keeps it, and is
