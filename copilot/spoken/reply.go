@@ -177,17 +177,6 @@ var (
 	negations = set(`no not dont never nein nicht nie doch bitte lieber いいえ`)
 )
 
-// Asks reports whether a text ends with a question.
-func Asks(text string) bool {
-	text = strings.TrimRightFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_\"'”’»)`~", r) })
-	for _, end := range []string{"?", "？", "ですか。", "ますか。", "でしょうか。", "ですか", "ますか", "でしょうか"} {
-		if strings.HasSuffix(text, end) {
-			return true
-		}
-	}
-	return false
-}
-
 // inventions are what recognisers write for a cough, a key stroke or an empty room, because
 // subtitles are full of it.
 var inventions = map[string]bool{

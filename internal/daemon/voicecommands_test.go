@@ -108,7 +108,7 @@ func newRoom(t *testing.T, set protocol.Settings, editor bool, text string, spea
 	if text != "" {
 		r.types("explain it")
 		r.port.Answer(r.request, 0, text, true)
-		r.d.Post(csm.CopilotDone{Request: r.request})
+		r.d.Post(r.d.content.ended(csm.CopilotDone{Request: r.request}))
 		r.d.Drain()
 		if !speaking {
 			for range 20 {

@@ -125,3 +125,18 @@ func TestAgreementOverAnAnswer(t *testing.T) {
 		r.left()
 	}
 }
+
+// A short answer reaches the assistant if a question ends its answer, or precedes one sentence.
+func TestAgreementAnswersAQuestionInProse(t *testing.T) {
+	for _, c := range []struct{ answer, says string }{
+		{"Done. Should I also update the tests? Just say so.", "Okay."}, {"Should I also update the tests? 🙂", "exactly"},
+		{"Soll ich auch die Tests ändern? Sagen Sie einfach Bescheid.", "Genau."}, {"テストも更新しますか。教えてください。", "了解です"},
+	} {
+		r := newRoom(t, protocol.DefaultSettings(), false, c.answer, false)
+		r.hears(c.says)
+		r.left("asks " + c.says)
+	}
+	r := newRoom(t, protocol.DefaultSettings(), false, "Why did it fail? The parser read too far. I changed it.", false)
+	r.hears("okay")
+	r.left()
+}

@@ -30,7 +30,7 @@ session of the assistant.
 Over a question whether a tool may run, "okay", "right" and "yes, exactly" allow what can be undone, "wait" and "hold on"
 leave the question open, and "yes, but ..." or half a yes has it asked again ([guide](guide.md#approve)). An answer that
 begins with a no allows nothing. Elsewhere "okay" and "yes, exactly" only show that you listen, unless the last answer
-ended with a question.
+ended with a question, or with one sentence after it.
 
 Add your own phrases in ` + "`voice-commands.md`" + ` in your home folder. A heading names the command, a list its phrases; prose
 is ignored. The file is read at the start of a conversation. A phrase that already has a meaning keeps it, and is
