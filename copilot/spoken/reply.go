@@ -176,15 +176,3 @@ var (
 	// negations may follow a no.
 	negations = set(`no not dont never nein nicht nie doch bitte lieber いいえ`)
 )
-
-// inventions are what recognisers write for a cough, a key stroke or an empty room, because
-// subtitles are full of it.
-var inventions = map[string]bool{
-	"you": true, "bye": true, "bye bye": true, "thank you for watching": true, "thanks for watching": true, "thank you so much for watching": true,
-	"please subscribe": true, "see you next time": true, "see you in the next video": true, "subtitles by the amara org community": true,
-	"vielen dank fürs zuschauen": true, "danke fürs zuschauen": true, "untertitel der amara org community": true, "bis zum nächsten mal": true, "tschüss": true,
-	"ご視聴ありがとうございました": true, "ご視聴ありがとうございます": true, "最後までご視聴ありがとうございました": true, "おやすみなさい": true,
-}
-
-// Invented reports whether a transcript is nothing but such an invention.
-func Invented(text string) bool { return inventions[strings.Join(wordsOf(text), " ")] }

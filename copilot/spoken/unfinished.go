@@ -84,13 +84,9 @@ var (
 
 // lacking returns the phrases of lines, less the connectives.
 func lacking(lines string) map[string]bool {
-	m := map[string]bool{}
-	for line := range strings.Lines(lines) {
-		for phrase := range strings.SplitSeq(strings.TrimSpace(line), "|") {
-			if !connectives[phrase] {
-				m[phrase] = true
-			}
-		}
+	m := phrases(lines)
+	for word := range connectives {
+		delete(m, word)
 	}
 	return m
 }

@@ -28,7 +28,7 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	text, sends, kept := d.cutSendPhrase(text, t)
 	if sends {
 		f.Class = csm.Send
-	} else if kept && text == "" {
+	} else if kept && text == "" || spoken.Subtitles(text) && !t.Pressed {
 		f.Class = csm.Backchannel
 	} else if called && text == "" {
 		f.Class = csm.Attention

@@ -140,3 +140,36 @@ func TestAgreementAnswersAQuestionInProse(t *testing.T) {
 	r.hears("okay")
 	r.left()
 }
+
+// What recognisers invent for a sound is nothing. What nobody says to an assistant is nothing however
+// probable it is, unless it was typed or a key was held.
+func TestInventionsAreNothing(t *testing.T) {
+	d := newIdle(t, nil)
+	sure := func(text string) Transcript { return Transcript{Text: text, Probs: Certain(text).Probs} }
+	for _, text := range []string{"Thank you for watching!", "Please subscribe.", "Thanks for watching. Please subscribe.", "Don't forget to like and subscribe.", "Subtitles by the Amara.org community",
+		"Vielen Dank fürs Zuschauen!", "Untertitelung des ZDF, 2020", "ご視聴ありがとうございました。", "チャンネル登録をお願いします。"} {
+		for _, said := range []Transcript{sure(text), likely(text, 0.1), {Text: text}} {
+			if f := d.heard(1, 1, said); f.Class != csm.Backchannel {
+				t.Errorf("%+v: %+v", said, f)
+			}
+		}
+		pressed := sure(text)
+		pressed.Pressed = true
+		if f := d.heard(1, 1, pressed); f.Class != csm.Content {
+			t.Errorf("%q with a key: %+v", text, f)
+		}
+	}
+	for _, text := range []string{"See you next time.", "Bis zum nächsten Mal.", "You.", "Write thank you for watching into the footer.", "Add a button: please subscribe."} {
+		if f := d.heard(1, 1, sure(text)); f.Class == csm.Backchannel {
+			t.Errorf("%q: %+v", text, f)
+		}
+	}
+	for _, said := range []Transcript{{Text: "Bye."}, likely("Bye.", 0.1)} {
+		if f := d.heard(1, 1, said); f.Class != csm.Backchannel {
+			t.Errorf("%+v: %+v", said, f)
+		}
+	}
+	r := newRoom(t, protocol.DefaultSettings(), false, "", false)
+	r.types("thank you for watching")
+	r.left("asks thank you for watching")
+}
