@@ -270,7 +270,7 @@ func (c *call) given(name string, o option) {
 func (x *reader) strange(c *call, a arg) {
 	switch {
 	case c.is["reads"]:
-		x.value(c, 'n', a)
+		x.value(c, c.others, a)
 	case c.is["click"]:
 		x.opaque()
 	default:
@@ -463,10 +463,18 @@ func (x *reader) value(c *call, kind byte, a arg) {
 			x.opaque()
 		}
 	case 'b':
-		if !plainOperand(a) {
+		if !plainOperand.MatchString(a.text) || a.pattern && !strings.Contains("[ = ==", a.text) {
 			x.opaque()
 		}
 		x.reads(a)
+	case 'P':
+		if !plainFormat.MatchString(a.text) {
+			x.opaque()
+		}
+	case 'i':
+		if !plainNumber.MatchString(a.text) {
+			x.opaque()
+		}
 	case 'y':
 		if !plainGoFlags.MatchString(a.text) {
 			x.opaque()

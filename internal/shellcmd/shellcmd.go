@@ -3,7 +3,8 @@
 //
 // # Model
 //
-// Read parses a command like Bash and compares each program in it with a table of what is
+// Read parses a command like Bash, of which it understands only what other shells read the
+// same way, and compares each program in it with a table of what is
 // understood: programs.txt has a row for each program and subcommand, with its options
 // and what they read, write and start. There is no list of what is dangerous. What is in
 // the table is named in the question, with the files that it writes. Anything else is
@@ -56,7 +57,9 @@ type Shell int
 
 // The shells.
 const (
-	Posix Shell = iota // sh, Bash, Zsh and similar shells
+	// Posix is sh, Bash, Zsh or a similar shell: Read understands only what means the same
+	// in all of them.
+	Posix Shell = iota
 	// Windows is PowerShell or cmd, which have another grammar: Read accepts only
 	// commands that mean the same in all shells.
 	Windows
@@ -131,6 +134,7 @@ type reader struct {
 	piped     map[*syntax.CallExpr]bool // calls whose input is not the user's
 	stdin     bool                      // the input of the current call is not the user's
 	fed       bool                      // nor is that of the script
+	batch     bool                      // the shell that reads the script is not interactive
 }
 
 func (x *reader) result() Reading {
@@ -167,7 +171,7 @@ func (x *reader) script(text string) *syntax.File {
 	if foreign.MatchString(text) || strings.Contains(strings.ReplaceAll(text, "\r\n", ""), "\r") {
 		x.opaque()
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		x.opaque()
 	}
@@ -212,6 +216,9 @@ func inSequence(file *syntax.File) bool {
 
 // node visits a node of a script and its descendants.
 func (x *reader) node(n syntax.Node) bool {
+	if !x.alike(n) {
+		x.opaque()
+	}
 	switch n := n.(type) {
 	case *syntax.Stmt:
 		x.redirections(n)
@@ -226,46 +233,17 @@ func (x *reader) node(n syntax.Node) bool {
 		}
 	case *syntax.Assign:
 		x.assign(n)
-	case *syntax.Lit:
-		if history.MatchString(n.Value) {
-			x.opaque()
-		}
-	case *syntax.TestClause:
-		syntax.Walk(n.X, func(n syntax.Node) bool {
-			if w, ok := n.(*syntax.Word); ok && !plainOperand(x.arg(w)) {
-				x.opaque()
-			}
-			return true
-		})
-	default:
-		x.construct(n)
-	}
-	return true
-}
-
-// construct visits a node that sets or computes something for what follows.
-func (x *reader) construct(n syntax.Node) {
-	switch n := n.(type) {
 	case *syntax.DeclClause:
 		x.program(n.Variant.Value)
-		if n.Variant.Value != "export" {
-			x.opaque()
-		}
 	case *syntax.LetClause:
 		x.program("let")
-		x.opaque()
 	case *syntax.TimeClause:
 		x.program("time")
 	case *syntax.CoprocClause:
 		x.program("coproc")
-		x.opaque()
-	case *syntax.FuncDecl, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ParamExp, *syntax.ExtGlob, *syntax.ForClause:
-		x.opaque()
 	}
+	return true
 }
-
-// history matches history expansion of interactive shells.
-var history = regexp.MustCompile(`![A-Za-z0-9!$?#-]`)
 
 // pipe records that a statement reads what another program writes, or a file.
 func (x *reader) pipe(s *syntax.Stmt) {
@@ -316,7 +294,8 @@ func (x *reader) add(p string) {
 
 // assign checks an assignment of a script.
 func (x *reader) assign(n *syntax.Assign) {
-	if n.Name == nil {
+	if n.Name == nil { // export computes its name
+		x.opaque()
 		return
 	}
 	value, known := "", n.Array == nil && n.Index == nil && !n.Append && (!n.Naked || n.Value == nil)
@@ -368,13 +347,9 @@ func (x *reader) redirections(s *syntax.Stmt) {
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			x.pipe(s)
 			x.input(s, r)
-		default:
-			x.opaque()
 		}
 	}
 }
-
-var descriptor = regexp.MustCompile(`^[0-9]*-?$`)
 
 // file records a file that is written or deleted.
 func (x *reader) file(file arg, in *[]string) {

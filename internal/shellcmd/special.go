@@ -41,11 +41,16 @@ func plainSed(script string) bool {
 	return false
 }
 
-// plainOperand reports whether an operand of a test is not computed: Bash runs
-// substitutions in subscripts.
-func plainOperand(a arg) bool {
-	return a.known && (a.text == "[" || a.text == "]" || !strings.ContainsAny(a.text, "[$`"))
-}
+// plainOperand matches an operand of a test that is not computed. Bash runs substitutions
+// in subscripts, and Zsh assigns what a number is compared with.
+var plainOperand = regexp.MustCompile(`^(\[|\]|=|==|!=|!|\(|\)|<|>|[\pL\pN ./@%:,_~-]*)$`)
+
+// plainFormat matches a format of printf that takes its arguments as texts. Zsh computes
+// numbers, and Bash assigns the variable of %n.
+var plainFormat = regexp.MustCompile(`^([^%]|%-?[0-9]*(\.[0-9]+)?s|%%)*$`)
+
+// plainNumber matches a number or a job. Zsh computes others.
+var plainNumber = regexp.MustCompile(`^%?[0-9]+$`)
 
 // sh analyzes what a shell is told to run: a script in an argument, a file, or standard
 // input.
@@ -57,9 +62,10 @@ func (x *reader) sh(args []arg) {
 			x.opaque()
 			return
 		case command && !strings.HasPrefix(a.text, "-"):
-			folder, left := x.folder, x.left
+			folder, left, batch := x.folder, x.left, x.batch
+			x.batch = true
 			x.inner(a)
-			x.folder, x.left = folder, left
+			x.folder, x.left, x.batch = folder, left, batch
 			return
 		case a.text == "--":
 		case len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+'):

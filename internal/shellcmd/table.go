@@ -37,7 +37,7 @@ type option struct {
 
 const (
 	attributes = " reads click say final deletes globs golong subs runs versions posix stdin scripts alone assigns closed find shell xargs remote eval "
-	kinds      = "tnwadmfFsxSAMTbypck"
+	kinds      = "tnwadmfFsxSAMTbypckPi"
 )
 
 func parseTable(text string) map[string]*row {
