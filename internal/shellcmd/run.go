@@ -117,6 +117,7 @@ type call struct {
 	writes     bool  // the positional arguments are overwritten
 	scripted   bool  // an option gave the script
 	strange    bool  // an argument is not understood
+	ends       bool  // an option makes it end before it runs anything
 }
 
 // apply analyzes a call of a program by its row.
@@ -129,9 +130,7 @@ func (x *reader) apply(r *row, said string, args []arg) {
 	if !r.is["subs"] && !slices.Contains(r.first, 'T') && r.others != 'T' {
 		x.subprogram(said)
 	}
-	if x.left && !r.is["reads"] && r.name != "cd" {
-		x.opaque() // what it does depends on the other folder
-	}
+	x.within(r)
 	switch {
 	case r.is["closed"]:
 		x.opaque()
@@ -156,13 +155,31 @@ func (x *reader) apply(r *row, said string, args []arg) {
 	x.starts(c)
 }
 
+// within judges the folder that a program works in.
+func (x *reader) within(r *row) {
+	switch {
+	case r.is["reads"]:
+	case x.left && r.name != "cd":
+		x.opaque() // what it does depends on the other folder
+	case x.folder != "" && !r.is["anywhere"]:
+		x.speak = true // it may find there what it runs
+		if ofGit(r) {
+			x.opaque()
+		}
+	}
+}
+
+// ofGit reports whether a row is one of Git. It runs what the settings of a repository
+// say, and a clone may have another repository in one of its folders.
+func ofGit(r *row) bool { return r.name == "git" || strings.HasPrefix(r.name, "git ") }
+
 // parse sorts the arguments of a call.
 func (x *reader) parse(c *call, args []arg) {
 	ended := false
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		set := assignment.FindStringSubmatch(a.text)
-		if !a.known || a.leading && !ended && !c.is["globs"] {
+		if !a.known || a.leading && !ended && !c.is["reads"] {
 			x.opaque()
 		}
 		switch {
@@ -264,6 +281,7 @@ func (c *call) given(name string, o option) {
 	if o.final {
 		c.options["!"] = true
 	}
+	c.ends = c.ends || o.ends
 }
 
 // strange handles an option that the row does not have.
@@ -291,17 +309,9 @@ func (x *reader) effects(c *call) {
 	if c.is["say"] || c.options["!"] || c.writes || (c.is["final"] || c.is["deletes"]) && (!names || len(c.positional) == 0) {
 		x.speak = true
 	}
-	if c.is["stdin"] && len(c.positional) == 0 && len(c.rest) == 0 && !informs(c) {
+	if c.is["stdin"] && len(c.positional) == 0 && len(c.rest) == 0 && !c.ends {
 		x.opaque() // it runs its input
 	}
-}
-
-// informs reports whether an option makes an interpreter print something and end.
-func informs(c *call) bool {
-	if c.options["-v"] && (c.name == "node" || c.name == "ruby" || c.name == "perl" || c.name == "php") {
-		return true
-	}
-	return slices.ContainsFunc([]string{"--version", "-V", "-h", "--help", "--test", "--ini", "--info"}, func(o string) bool { return c.options[o] })
 }
 
 // operands analyzes the positional arguments.
@@ -326,6 +336,7 @@ func (x *reader) operands(c *call) {
 			x.speak = true // an option for what it starts
 		}
 		kind := c.others
+		a.pattern = a.pattern || ofGit(c.row) && strings.ContainsAny(a.text, `*?[\`)
 		switch {
 		case i < len(first):
 			kind = first[i]
@@ -335,6 +346,9 @@ func (x *reader) operands(c *call) {
 			kind = 'a'
 		case c.last != 0 && i > 0 && i == len(c.positional)-1:
 			kind = c.last
+		}
+		if kind != 'p' && ofGit(c.row) && strings.HasPrefix(a.text, ":") {
+			x.opaque() // it may mean all files but this one
 		}
 		switch kind {
 		case 0:
@@ -450,7 +464,7 @@ func (x *reader) value(c *call, kind byte, a arg) {
 	case 'F':
 		x.speak = true
 		x.letters(a.text)
-		if a.pattern || a.text == "" || outside(a.text) {
+		if a.pattern || a.text == "" || outside(a.text) || ofGit(c.row) && path.Clean(a.text) != "." {
 			x.opaque()
 		}
 	case 'S':
@@ -513,12 +527,14 @@ func (x *reader) enter(c *call) {
 	if folder != to.text { // absolute, and in the workspace
 		x.folder, x.left = "", false
 	}
-	if x.left || to.text == "-" || to.pattern || outside(folder) || outside(path.Join(x.folder, folder)) || x.shell == Windows && strings.Contains(folder, ":") {
+	if x.left || strings.HasPrefix(to.text, "-") || strings.HasPrefix(to.text, "+") || to.pattern || outside(folder) || outside(path.Join(x.folder, folder)) || x.shell == Windows && strings.Contains(folder, ":") {
 		x.left, x.speak = true, true
 		return
 	}
 	x.letters(folder)
-	x.folder = path.Join(x.folder, folder)
+	if x.folder = path.Join(x.folder, folder); x.folder == "." {
+		x.folder = ""
+	}
 	x.speak = x.speak || !x.sure
 }
 

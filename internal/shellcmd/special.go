@@ -180,6 +180,9 @@ func (x *reader) find(args []arg) {
 			if i+1 < len(args) {
 				if r := find(args[i+1].text); r == nil || !r.is["reads"] {
 					x.speak, x.r.Destructive = true, true
+					if strings.HasSuffix(t, "dir") { // it may find there what it runs
+						x.opaque()
+					}
 				}
 			}
 			x.run(args[i+1 : min(end, len(args))])

@@ -33,10 +33,11 @@ type option struct {
 	joined bool // the value is part of the word
 	final  bool // it cannot be undone
 	writes bool // the positional arguments are overwritten
+	ends   bool // the program ends before it runs anything
 }
 
 const (
-	attributes = " reads click say final deletes globs golong subs runs versions posix stdin scripts alone assigns closed find shell xargs remote eval "
+	attributes = " reads click say final deletes anywhere golong subs runs versions posix stdin scripts alone assigns closed find shell xargs remote eval "
 	kinds      = "tnwadmfFsxSAMTbypckPi"
 )
 
@@ -94,6 +95,9 @@ func (r *row) option(t string) {
 	var o option
 	if rest, ok := strings.CutSuffix(t, "^"); ok {
 		t, o.writes = rest, true
+	}
+	if rest, ok := strings.CutSuffix(t, "%"); ok {
+		t, o.ends = rest, true
 	}
 	if rest, ok := strings.CutSuffix(t, "!"); ok {
 		t, o.final = rest, true
