@@ -37,10 +37,11 @@ func (f *changes) add(c shellcmd.Reading) {
 	join(&f.removes, c.Removes)
 }
 
+// all returns the paths of all files.
+func (f changes) all() []string { return slices.Concat(f.overwrites, f.writes, f.removes) }
+
 // names returns the spoken names of all files.
-func (f changes) names(words questionWords) []string {
-	return words.files(slices.Concat(f.overwrites, f.writes, f.removes), quoted)
-}
+func (f changes) names(words questionWords) []string { return words.files(f.all(), f.all(), quoted) }
 
 // spokenWords estimates the words of the question about commands. A sign that is spoken
 // counts as half a word.
@@ -52,12 +53,12 @@ func (p proposal) spokenWords() int {
 	if p.unclear {
 		words += unclearWords
 	}
-	for _, list := range [][]string{p.objects, p.changes.names(questions[protocol.English])} {
-		words += wordsOf(strings.Join(list[:min(len(list), maxNamed)], " "))
-		if len(list) > maxNamed {
-			words += 3
-		}
+	words += wordsOf(strings.Join(p.objects[:min(len(p.objects), maxNamed)], " "))
+	if len(p.objects) > maxNamed {
+		words += 3
 	}
+	files := strings.Join(p.changes.names(questions[protocol.English]), " ")
+	words, said = words+wordsOf(files), said+strings.Count(files, "/")
 	words += wordsOf(strings.Join(p.named, " ")) + min(len(p.changes.writes), 1)
 	for _, list := range [][]string{p.named, p.changes.overwrites, p.changes.writes, p.changes.removes} {
 		words += 3 * min(len(list), 1) // It would run
@@ -102,7 +103,7 @@ func (w questionWords) does(p proposal, quote func(string) string) (q string) {
 		files []string
 	}{{w.overwrite, p.changes.overwrites}, {w.write, p.changes.writes}, {w.remove, p.changes.removes}} {
 		if len(part.files) > 0 {
-			q += fmt.Sprintf(part.say, w.few(w.files(part.files, quote)))
+			q += fmt.Sprintf(part.say, w.list(w.files(part.files, p.changes.all(), quote)))
 		}
 	}
 	if p.unclear {
@@ -114,12 +115,20 @@ func (w questionWords) does(p proposal, quote func(string) string) (q string) {
 // homeFolder matches the user's own folder as shells write it.
 var homeFolder = []string{"~", "$HOME"}
 
+// cleanPath returns a path with slashes, without parts that cancel each other out.
+func cleanPath(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }
+
 // files returns the spoken form of paths: the name of a file below the workspace, and
-// other files with their folder.
-func (w questionWords) files(paths []string, quote func(string) string) (names []string) {
+// other files, and those of which another one in all has the same name, with their folder.
+func (w questionWords) files(paths, all []string, quote func(string) string) (names []string) {
 	for _, file := range paths {
-		folder, name := path.Split(path.Clean(strings.ReplaceAll(file, `\`, "/")))
+		clean := cleanPath(file)
+		folder, name := path.Split(clean)
 		folder, name = strings.TrimSuffix(folder, "/"), clipSpoken(name)
+		ambiguous := folder != "" && slices.ContainsFunc(all, func(other string) bool {
+			other = cleanPath(other)
+			return other != clean && path.Base(other) == path.Base(clean)
+		})
 		switch {
 		case file == "." || file == "./":
 			name = w.here
@@ -132,6 +141,8 @@ func (w questionWords) files(paths []string, quote func(string) string) (names [
 				folder = "/"
 			}
 			name = fmt.Sprintf(w.inFolder, name, quote(clipPath(folder)))
+		case ambiguous:
+			name = quote(clean)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -139,6 +139,38 @@ func TestQuestionsNameWrittenFiles(t *testing.T) {
 	}
 }
 
+// Every file that is written or removed is named, and each by another name, or the call
+// needs a click.
+func TestQuestionsNameEveryFile(t *testing.T) {
+	for command, want := range map[string]string{
+		"rm -f a b c d e f deploy.sh":        "It would delete a, b, c, d, e, f and deploy.sh.",
+		"tee a b c d e f Dockerfile":         "It would overwrite a, b, c, d, e, f and Dockerfile.",
+		"rm -r build vendor/build":           "It would delete build and “vendor/build”.",
+		"rm -r x/build y/build":              "It would delete “x/build” and “y/build”.",
+		"rm -r build ./build":                "It would delete build.",
+		"rm x/a && touch y/a":                "It would write to “y/a”. It would delete “x/a”.",
+		"rm 'a#b' c":                         "It would run “rm 'a#b' c”.",
+		"rm 'a  b'":                          "It would run “rm 'a  b'”.",
+		"rm a~":                              "It would run “rm a~”.",
+		`rm 'a\b'`:                           `It would run “rm 'a\b'”.`,
+		"rm " + strings.Repeat("a", 50):      "It would run “rm " + strings.Repeat("a", 50) + "”.",
+		"rm " + strings.Repeat("abcde ", 30): "It would run rm. It would delete abcde.",
+	} {
+		if a := askAbout(t, command); !a.byVoice || !strings.Contains(a.question, want) {
+			t.Errorf("%s: by voice %v: %s, want %s", command, a.byVoice, a.question, want)
+		}
+	}
+	var many []string
+	for i := range 30 {
+		many = append(many, "file"+strconv.Itoa(i))
+	}
+	for _, program := range []string{"rm", "tee", "touch", "sed -i s/a/b/"} {
+		if a := askAbout(t, program+" "+strings.Join(many, " ")); a.byVoice {
+			t.Errorf("%s of 30 files: %s", program, a.question)
+		}
+	}
+}
+
 // A member of a call that is not known to be harmless may change what its command does.
 func TestUnknownMembersOfACallNeedAClick(t *testing.T) {
 	for input, click := range map[string]bool{

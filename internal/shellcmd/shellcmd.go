@@ -282,7 +282,7 @@ func (x *reader) subprogram(p string) {
 	x.add(p)
 }
 
-// maxName is the longest program name that is spoken, in bytes.
+// maxName is the longest name of a program or a file that is spoken, in bytes.
 const maxName = 40
 
 func (x *reader) add(p string) {
@@ -369,13 +369,25 @@ func (x *reader) file(file arg, in *[]string) {
 		text = path.Join(x.folder, text)
 		x.r.Protected = x.r.Protected || outside(text) || protected.MatchString(text)
 	}
-	if file.pattern {
+	if file.pattern || !x.hasName(text) {
 		x.speak = true
 	}
 	x.letters(text)
 	if !slices.Contains(*in, text) {
 		*in = append(*in, text)
 	}
+}
+
+// fileName matches a name of a file that can be said by itself.
+var fileName = regexp.MustCompile(`^[\pL\pN._@+-]+( [\pL\pN._@+-]+)*$`)
+
+// hasName reports whether a path ends with such a name.
+func (x *reader) hasName(file string) bool {
+	if x.shell == Windows {
+		file = strings.ReplaceAll(file, `\`, "/")
+	}
+	base := path.Base(file)
+	return len(base) <= maxName && fileName.MatchString(base) && !strings.Contains(file, `\`)
 }
 
 // letters checks the letters of a name.
