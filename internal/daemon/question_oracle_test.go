@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,8 +25,11 @@ const (
 	sandboxHome    = "/home/u"
 	sandboxProject = "/home/u/project"
 	sandboxLog     = "/canaries/log"
-	sandboxShell   = "/usr/bin/bash"
 )
+
+// sandboxShells are the shells that run each command: the one of a terminal, and the one
+// of the editor's tool.
+var sandboxShells = []string{"/usr/bin/bash", "/usr/bin/sh"}
 
 // sandboxTools are the programs of the sandbox that are real. All others are canaries,
 // which record that they ran.
@@ -33,19 +37,15 @@ var sandboxTools = strings.Fields(`bash sh ls cat rm rmdir mv cp mkdir touch ln 
 	env nohup nice timeout stdbuf setsid chmod truncate split shuf install diff date basename dirname sleep printf tr cut seq true false`)
 
 // Each command that a voice can allow is run in a sandbox, a root folder of its own
-// without a network. Every program that runs and every file that changes must be named
+// without a network, by each shell. Every program that runs and every file that changes must be named
 // in the question.
 //
 //test:long
 func TestCommandsDoWhatTheQuestionSays(t *testing.T) {
 	hiding, ordinary := commandsOf(t, "hiding.txt"), commandsOf(t, "ordinary.txt")
 	box := newSandbox(t, slices.Concat(hiding, ordinary))
-	ran, wrote := box.try(t, "make -f /tmp/other/Makefile; ./git; npm test; touch pwn")
-	if want := []string{"/tmp/other/evil", sandboxProject + "/git", "/canaries/npm"}; !slices.Equal(ran, want) {
-		t.Fatalf("the sandbox saw %q run, want %q", ran, want)
-	}
-	if want := []string{sandboxProject + "/pwn"}; !slices.Equal(wrote, want) {
-		t.Fatalf("the sandbox saw %q change, want %q", wrote, want)
+	for _, shell := range sandboxShells {
+		box.sees(t, shell)
 	}
 	t.Logf("%-10s %9s %9s %13s %15s", "", "commands", "by voice", "ran unspoken", "wrote unspoken")
 	for _, list := range []struct {
@@ -59,17 +59,19 @@ func TestCommandsDoWhatTheQuestionSays(t *testing.T) {
 				continue
 			}
 			allowed++
-			programs, files := box.try(t, c)
-			for _, p := range programs {
-				if !namesProgram(a.question, p) {
-					ran++
-					t.Errorf("%q runs %s, and the question is: %s", c, p, a.question)
+			for _, shell := range sandboxShells {
+				programs, files := box.try(t, shell, c)
+				for _, p := range programs {
+					if !namesProgram(a.question, p) {
+						ran++
+						t.Errorf("%s: %q runs %s, and the question is: %s", shell, c, p, a.question)
+					}
 				}
-			}
-			for _, f := range files {
-				if !namesFile(a.question, f) {
-					wrote++
-					t.Errorf("%q changes %s, and the question is: %s", c, f, a.question)
+				for _, f := range files {
+					if !namesFile(a.question, f) {
+						wrote++
+						t.Errorf("%s: %q changes %s, and the question is: %s", shell, c, f, a.question)
+					}
 				}
 			}
 		}
@@ -77,29 +79,82 @@ func TestCommandsDoWhatTheQuestionSays(t *testing.T) {
 	}
 }
 
+// sees checks that the sandbox sees what runs and changes.
+func (box *sandbox) sees(t *testing.T, shell string) {
+	t.Helper()
+	ran, wrote := box.try(t, shell, "make -f /tmp/other/Makefile; ./git; npm test; touch pwn; (cd bare && git status)")
+	if want := []string{"/tmp/other/evil", sandboxProject + "/git", "/canaries/npm", sandboxProject + "/evil"}; !slices.Equal(ran, want) {
+		t.Fatalf("%s: the sandbox saw %q run, want %q", shell, ran, want)
+	}
+	if want := []string{sandboxProject + "/pwn"}; !slices.Equal(wrote, want) {
+		t.Fatalf("%s: the sandbox saw %q change, want %q", shell, wrote, want)
+	}
+	for command, changed := range map[string]string{
+		"git clean -qfd ':!keep.txt'": sandboxProject + "/build/out",
+		"cd flat && sort -r *":           sandboxProject + "/flat/one.txt",
+	} {
+		const question = "It would run git clean and sort. It would delete keep.txt."
+		if _, wrote := box.try(t, shell, command); !slices.Contains(wrote, changed) || namesFile(question, changed) {
+			t.Fatalf("%s: %q changes %s, and the sandbox saw %q", shell, command, changed, wrote)
+		}
+	}
+}
+
 // namesProgram reports whether a question names a program. One that is not on the path
 // is named with its folder.
 func namesProgram(question, program string) bool {
 	folder, name := filepath.Split(program)
-	return strings.Contains(question, name) && (folder == "/canaries/" || name != "git" && name != "ls" && name != "go" && name != "eslint" ||
-		strings.Contains(question, "/"+name))
+	return hasWord(question, name) && (folder == "/canaries/" || name != "git" && name != "ls" && name != "go" && name != "eslint" ||
+		hasWord(question, "/"+name))
 }
 
-// namesFile reports whether a question names a changed file, or a folder that it is in.
-// What a subcommand of git changes in the project is named with it.
-func namesFile(question, file string) bool {
-	if inside, ok := strings.CutPrefix(file, sandboxProject+"/"); ok {
-		if strings.Contains(question, "run git ") || strings.Contains(question, "run “git ") {
+// hasWord reports whether a text has a name that is not a part of a longer one.
+func hasWord(text, name string) bool {
+	part := func(c byte) bool {
+		return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, after := text[:at], text[at+len(name):]
+		before, after = strings.TrimSuffix(before, "."), strings.TrimPrefix(after, ".")
+		if (before == "" || name[0] == '/' || !part(before[len(before)-1])) && (after == "" || !part(after[0])) {
 			return true
 		}
-		return slices.ContainsFunc(strings.Split(inside, "/"), func(part string) bool { return strings.Contains(question, part) })
 	}
-	folder, name := filepath.Split(file)
-	return strings.Contains(question, name) && (strings.Contains(question, filepath.Base(folder)) || filepath.Clean(folder) == sandboxHome && strings.Contains(question, "home folder"))
 }
 
-// sandbox is a root folder with programs and canaries.
-type sandbox struct{ root string }
+// wholeTree matches subcommands of Git that say that any file of the project may change.
+var wholeTree = regexp.MustCompile(`\bgit (checkout|switch|reset|stash|pull|merge|rebase|cherry-pick|revert|clone|clean( -\w+)*”)`)
+
+// namesFile reports whether a question names a changed file, a folder that it is in, or a
+// pattern of either. What Git keeps is named with it.
+func namesFile(question, file string) bool {
+	folder, name := filepath.Split(file)
+	inside, ok := strings.CutPrefix(file, sandboxProject+"/")
+	if !ok {
+		return hasWord(question, name) && (hasWord(question, filepath.Base(folder)) || filepath.Clean(folder) == sandboxHome && strings.Contains(question, "home folder"))
+	}
+	if strings.HasPrefix(inside, ".git/") && !strings.HasPrefix(inside, ".git/hooks/") && hasWord(question, "git") {
+		return true
+	}
+	return wholeTree.MatchString(question) || strings.Contains(question, "everything in this folder") ||
+		slices.ContainsFunc(strings.Split(inside, "/"), func(part string) bool { return hasWord(question, part) || hasPattern(question, part) })
+}
+
+// hasPattern reports whether a word of a text is a pattern of a name.
+func hasPattern(text, name string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" '\"/“”", r) }), func(word string) bool {
+		matches, err := filepath.Match(word, name)
+		return err == nil && matches && strings.Contains(word, "*")
+	})
+}
+
+// sandbox is a root folder with programs and canaries, and the repository of its project.
+type sandbox struct{ root, git string }
 
 func newSandbox(t *testing.T, commands []string) *sandbox {
 	t.Helper()
@@ -125,6 +180,11 @@ func newSandbox(t *testing.T, commands []string) *sandbox {
 				box.canary(t, "canaries/"+word)
 			}
 		}
+	}
+	box.git = filepath.Join(t.TempDir(), "git")
+	box.try(t, sandboxShells[0], "git init -q -b main && git add README.md a.txt src Makefile web && git commit -qm first")
+	if err := os.Rename(filepath.Join(box.root, sandboxProject, ".git"), box.git); err != nil {
+		t.Fatal(err)
 	}
 	return box
 }
@@ -215,9 +275,19 @@ func (box *sandbox) prepare(t *testing.T) {
 	for _, file := range []string{".bashrc", ".profile", ".ssh/id_rsa", ".ssh/authorized_keys"} {
 		box.write(t, filepath.Join(home, file), "old\n", 0o600)
 	}
-	for _, file := range []string{"README.md", "a.txt", "src/main.go", "src/main.c", "build/out", "dist/x", "node_modules/x/index.js", "web/package.json", "x", "f", ".git/hooks/x"} {
+	for _, file := range []string{"README.md", "a.txt", "src/main.go", "src/main.c", "build/out", "dist/x", "node_modules/x/index.js", "web/package.json", "x", "f", "keep.txt", "vendor/build", "-oMakefile", "--output=Makefile", "--pre=sh", "flat/one.txt", "flat/-oone.txt"} {
 		box.write(t, filepath.Join(project, file), "one\ntwo TODO\n", 0o644)
 	}
+	if _, err := os.Stat(box.git); err == nil {
+		if err := os.CopyFS(filepath.Join(box.root, project, ".git"), os.DirFS(box.git)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	box.write(t, filepath.Join(home, ".gitconfig"), "[user]\nname = u\nemail = u@example.com\n", 0o600)
+	box.write(t, filepath.Join(project, "bare/HEAD"), "ref: refs/heads/main\n", 0o644)
+	box.write(t, filepath.Join(project, "bare/config"), "[core]\nrepositoryformatversion = 0\nworktree = .\nfsmonitor = "+sandboxProject+"/evil\n", 0o644)
+	box.mkdir(t, filepath.Join(project, "bare/objects"))
+	box.mkdir(t, filepath.Join(project, "bare/refs"))
 	const makefile = "all build clean test deploy:\n\t@true\n"
 	box.write(t, filepath.Join(project, "Makefile"), makefile, 0o644)
 	box.write(t, "tmp/other/Makefile", "all test:\n\t@/tmp/other/evil\n", 0o644)
@@ -230,14 +300,14 @@ func (box *sandbox) prepare(t *testing.T) {
 	box.write(t, strings.TrimPrefix(sandboxLog, "/"), "", 0o666)
 }
 
-// try runs a command, and returns the programs that ran and the files that changed.
-func (box *sandbox) try(t *testing.T, command string) (programs, files []string) {
+// try has a shell run a command, and returns the programs that ran and the files that changed.
+func (box *sandbox) try(t *testing.T, shell, command string) (programs, files []string) {
 	t.Helper()
 	box.prepare(t)
 	before := box.tree(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // ends what waits for input
 	defer cancel()
-	cmd := exec.CommandContext(ctx, sandboxShell, "-c", command)
+	cmd := exec.CommandContext(ctx, shell, "-c", command)
 	cmd.Dir = sandboxProject
 	cmd.Env = []string{"HOME=" + sandboxHome, "PATH=/canaries:/usr/bin", "LANG=C", "GIT_CONFIG_NOSYSTEM=1", "USER=u"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
