@@ -91,7 +91,7 @@ func (box *sandbox) sees(t *testing.T, shell string) {
 	}
 	for command, changed := range map[string]string{
 		"git clean -qfd ':!keep.txt'": sandboxProject + "/build/out",
-		"cd flat && sort -r *":           sandboxProject + "/flat/one.txt",
+		"cd flat && sort -r *":        sandboxProject + "/flat/one.txt",
 	} {
 		const question = "It would run git clean and sort. It would delete keep.txt."
 		if _, wrote := box.try(t, shell, command); !slices.Contains(wrote, changed) || namesFile(question, changed) {

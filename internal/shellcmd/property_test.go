@@ -34,98 +34,100 @@ func anyCall(t *rapid.T) (r *row, words []string) {
 	return r, words
 }
 
+// insertions are changes of a command that may do something which is not said.
+var insertions = map[string]struct {
+	change func(r *row, words []string) string
+	silent func(r Reading) bool // what the insertion does is not said
+}{
+	"an assignment": {
+		func(_ *row, words []string) string { return "EVIL=./evil " + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a setting": {
+		func(_ *row, words []string) string { return "CI=1 " + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "CI=1 ") },
+	},
+	"an invisible character": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + "\u200b" },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a letter of another script": {
+		func(_ *row, words []string) string { return "\u0435" + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a folder": {
+		func(_ *row, words []string) string { return "./" + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "./") },
+	},
+	"an option": {
+		func(r *row, words []string) string {
+			n := len(strings.Fields(r.name))
+			return strings.Join(slices.Insert(slices.Clone(words), n, "--zz-evil=./evil"), " ")
+		},
+		func(r Reading) bool { return !r.Opaque && !strings.Contains(r.Spoken, "--zz-evil=./evil") },
+	},
+	"a redirection": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + " >> ~/evil" },
+		func(r Reading) bool { return !r.Protected || !slices.Contains(r.Writes, "~/evil") },
+	},
+	"a program": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + " && evil" },
+		func(r Reading) bool { return !r.Opaque && !strings.HasSuffix(r.Spoken, "&& evil") },
+	},
+	"a substitution": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + " $(evil)" },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a quoted assignment": {
+		func(_ *row, words []string) string { return `export "PATH=."; ` + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"an assignment by a redirection": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + " {PATH}>/dev/null" },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"an assignment by printf": {
+		func(_ *row, words []string) string { return "printf x%n PATH; " + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a test": {
+		func(_ *row, words []string) string { return "[[ x || ./evil ]]; " + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a comment": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + " #; ./evil" },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a quote that ends elsewhere": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + ` '\' ; ./evil #'` },
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"a pattern": {
+		func(r *row, words []string) string {
+			n := len(strings.Fields(r.name))
+			return strings.Join(slices.Insert(slices.Clone(words), n, "*"), " ")
+		},
+		func(r Reading) bool { return !r.Opaque },
+	},
+	"all files but one": {
+		func(_ *row, words []string) string { return strings.Join(words, " ") + " ':!a'" },
+		func(r Reading) bool {
+			return strings.HasPrefix(strings.Join(r.Programs, "|"), "git ") && !r.Opaque && !strings.HasSuffix(r.Spoken, "':!a'")
+		},
+	},
+	"a folder of the workspace": {
+		func(_ *row, words []string) string { return "cd evil && " + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "cd evil && ") },
+	},
+	"another folder": {
+		func(_ *row, words []string) string { return "cd /tmp/other && " + strings.Join(words, " ") },
+		func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "cd /tmp/other") },
+	},
+}
+
 // TestNothingInsertedIsSilent: what is added to a command of a program that is understood
 // is named or spoken, or the command needs a click.
 func TestNothingInsertedIsSilent(t *testing.T) {
-	insertions := map[string]struct {
-		change func(r *row, words []string) string
-		silent func(r Reading) bool // what the insertion does is not said
-	}{
-		"an assignment": {
-			func(_ *row, words []string) string { return "EVIL=./evil " + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a setting": {
-			func(_ *row, words []string) string { return "CI=1 " + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "CI=1 ") },
-		},
-		"an invisible character": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + "\u200b" },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a letter of another script": {
-			func(_ *row, words []string) string { return "\u0435" + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a folder": {
-			func(_ *row, words []string) string { return "./" + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "./") },
-		},
-		"an option": {
-			func(r *row, words []string) string {
-				n := len(strings.Fields(r.name))
-				return strings.Join(slices.Insert(slices.Clone(words), n, "--zz-evil=./evil"), " ")
-			},
-			func(r Reading) bool { return !r.Opaque && !strings.Contains(r.Spoken, "--zz-evil=./evil") },
-		},
-		"a redirection": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + " >> ~/evil" },
-			func(r Reading) bool { return !r.Protected || !slices.Contains(r.Writes, "~/evil") },
-		},
-		"a program": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + " && evil" },
-			func(r Reading) bool { return !r.Opaque && !strings.HasSuffix(r.Spoken, "&& evil") },
-		},
-		"a substitution": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + " $(evil)" },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a quoted assignment": {
-			func(_ *row, words []string) string { return `export "PATH=."; ` + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"an assignment by a redirection": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + " {PATH}>/dev/null" },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"an assignment by printf": {
-			func(_ *row, words []string) string { return "printf x%n PATH; " + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a test": {
-			func(_ *row, words []string) string { return "[[ x || ./evil ]]; " + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a comment": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + " #; ./evil" },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a quote that ends elsewhere": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + ` '\' ; ./evil #'` },
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"a pattern": {
-			func(r *row, words []string) string {
-				n := len(strings.Fields(r.name))
-				return strings.Join(slices.Insert(slices.Clone(words), n, "*"), " ")
-			},
-			func(r Reading) bool { return !r.Opaque },
-		},
-		"all files but one": {
-			func(_ *row, words []string) string { return strings.Join(words, " ") + " ':!a'" },
-			func(r Reading) bool {
-				return strings.HasPrefix(strings.Join(r.Programs, "|"), "git ") && !r.Opaque && !strings.HasSuffix(r.Spoken, "':!a'")
-			},
-		},
-		"a folder of the workspace": {
-			func(_ *row, words []string) string { return "cd evil && " + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "cd evil && ") },
-		},
-		"another folder": {
-			func(_ *row, words []string) string { return "cd /tmp/other && " + strings.Join(words, " ") },
-			func(r Reading) bool { return !r.Opaque && !strings.HasPrefix(r.Spoken, "cd /tmp/other") },
-		},
-	}
 	for name, c := range insertions {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
