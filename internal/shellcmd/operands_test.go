@@ -21,6 +21,22 @@ func TestPatternsMayBeOptions(t *testing.T) {
 	})
 }
 
+// A pattern may expand to several words, and move others to where they mean something else.
+func TestPatternsMayBeSeveralWords(t *testing.T) {
+	check(t, []example{
+		{"uniq a*", "uniq", "o"},
+		{"uniq -f a*", "uniq", "o"},
+		{"cp src/*", "cp", "o"},
+		{"cp src/* out", "cp", "d out"},
+		{"printf a* PATH", "printf", "o"},
+		{"find . -name *", "find", "o"},
+		{"find . -name a*", "find", "o"},
+		{"dd o*", "dd", "o"},
+		{"git push origin m*", "git push", "o"},
+		{"timeout 5* ls", "timeout|ls", "o"},
+	})
+}
+
 // Git reads its operands as patterns, also if they are quoted.
 func TestPatternsOfGit(t *testing.T) {
 	check(t, []example{

@@ -265,7 +265,7 @@ func (x *reader) next(c *call, o option, next *arg) bool {
 		x.opaque() // another program may append it
 		return false
 	}
-	if next.leading || !next.known {
+	if next.pattern || !next.known { // it may be several words
 		x.opaque()
 	}
 	if optionLike.MatchString(next.text) { // the program may take it for an option
@@ -336,6 +336,9 @@ func (x *reader) operands(c *call) {
 			x.speak = true // an option for what it starts
 		}
 		kind := c.others
+		if a.pattern && !c.is["reads"] && (i < len(c.first) || c.last != 0 && i == len(c.positional)-1 || kind == 'p' || kind == 'k') {
+			x.opaque() // it may be several words, or one that means something else
+		}
 		a.pattern = a.pattern || ofGit(c.row) && strings.ContainsAny(a.text, `*?[\`)
 		switch {
 		case i < len(first):

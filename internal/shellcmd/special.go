@@ -160,7 +160,9 @@ func (x *reader) find(args []arg) {
 			x.opaque()
 		case findFlags[t]:
 		case findValues[t]:
-			i++
+			if i++; i < len(args) && (!args[i].known || args[i].pattern) {
+				x.opaque() // it may be several words
+			}
 		case t == "-delete":
 			x.r.Deletes, x.speak = true, true
 		case slices.Contains([]string{"-fprint", "-fprint0", "-fls", "-fprintf"}, t) && i+1 < len(args):
