@@ -108,18 +108,13 @@ var toolNames = map[acpsdk.ToolKind]string{
 	acpsdk.ToolKindSearch: "search", acpsdk.ToolKindExecute: "run_command", acpsdk.ToolKindFetch: "fetch", acpsdk.ToolKindSwitchMode: "change_mode",
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
-
 // callOf returns a call as the conversation sees it: all that the agent sent about it. The
-// title is what the agent says; in some agents the model writes it.
+// title is what the agent says and names no tool; in some agents the model writes it.
 func (a *Adapter) callOf(g *agent, k *ask) copilot.ToolCall {
 	t := k.state
 	name := toolNames[t.kind]
 	if name == "" {
 		name = "run_tool"
-		if identifier.MatchString(t.title) {
-			name = t.title
-		}
 	}
 	destructive := t.kind != acpsdk.ToolKindRead && t.kind != acpsdk.ToolKindSearch
 	call := copilot.ToolCall{

@@ -44,8 +44,8 @@ func TestNothingOfACallIsDropped(t *testing.T) {
 			tool: "edit_file", kind: "edit", title: "Edit", files: "/w/other /w/.git/config", diffs: []copilot.Diff{{Path: "/w/.git/config", New: "[core]"}}},
 		"no input":                {call: `{"toolCallId":"c","kind":"execute","title":"Run the tests"}`, tool: "run_command", kind: "execute", title: "Run the tests"},
 		"another kind":            {call: `{"toolCallId":"c","kind":"other","title":"Deploy to production"}`, tool: "run_tool", kind: "other", title: "Deploy to production"},
-		"an input that is a text": {call: `{"toolCallId":"c","kind":"other","title":"x","rawInput":"rm"}`, tool: "x", kind: "other", title: "x", input: `"rm"`},
-		"large numbers":           {call: `{"toolCallId":"c","kind":"other","title":"x","rawInput":{"n":12345678901234567890}}`, tool: "x", kind: "other", title: "x", input: `{"n":12345678901234567890}`},
+		"an input that is a text": {call: `{"toolCallId":"c","kind":"other","title":"x","rawInput":"rm"}`, tool: "run_tool", kind: "other", title: "x", input: `"rm"`},
+		"large numbers":           {call: `{"toolCallId":"c","kind":"other","title":"x","rawInput":{"n":12345678901234567890}}`, tool: "run_tool", kind: "other", title: "x", input: `{"n":12345678901234567890}`},
 	} {
 		bubble(t, func(t *testing.T) {
 			k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {

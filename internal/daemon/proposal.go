@@ -32,6 +32,7 @@ type proposal struct {
 	in                 string   // the folder of a coding agent's command, below its own
 	about              []string // files with secrets, files elsewhere, and those behind a link
 	protected          []string // files on which something acts unasked
+	with               []string // members of a coding agent's call that are not known
 }
 
 // Member names of an input, in lower case and reduced to letters.
@@ -46,7 +47,9 @@ var (
 	// silentMembers do not change what a command does, beside it.
 	silentMembers = setOf(`description explanation reason justification goal title label name type kind id timeout timeoutms timeoutmilliseconds yieldtimems
 		maxoutputtokens isbackground runinbackground background interactive group problemmatcher presentation cwd workdir workingdirectory workspacefolder shell
-		callid turnid processid approvalid startedatms parsedcmd availabledecisions proposedexecpolicyamendment`)
+		callid toolcallid turnid processid approvalid startedatms parsedcmd availabledecisions proposedexecpolicyamendment`)
+	// offMembers switch a protection off, and are harmless if they say that they do not.
+	offMembers = setOf("shell withescalatedpermissions dangerouslydisablesandbox detached")
 )
 
 func setOf(words string) map[string]bool {
@@ -65,7 +68,7 @@ var onWindows = runtime.GOOS == "windows"
 
 // proposalOf derives the proposal from a call.
 func proposalOf(call copilot.ToolCall) proposal {
-	r := reader{words: nameWords(call.Name), seen: map[string]bool{}}
+	r := reader{words: nameWords(call.Name)}
 	r.p.action = actionOf(call.Name)
 	r.place.Folder = call.Folder
 	r.runs = slices.Equal(r.p.action.names, actions[0].names) && named(r.words, actions[0].names)
@@ -80,9 +83,12 @@ func proposalOf(call copilot.ToolCall) proposal {
 	switch v := input.(type) {
 	case nil:
 	case map[string]any:
-		r.prepareAgent(call, v)
-		r.withoutResolved(call, v)
-		r.object(v)
+		if ofAgent(call) {
+			r.agentInput(call, v)
+		} else {
+			r.withoutResolved(call, v)
+			r.object(v)
+		}
 	case string:
 		if r.runs {
 			r.command(v, nil)
@@ -110,7 +116,7 @@ type reader struct {
 	words          []string // words of the tool's name
 	runs, terminal bool     // the tool's name says that it runs something, and in a terminal
 	place          shellcmd.Place
-	seen           map[string]bool // names added so far
+	targets        []string // files that a coding agent's call is about, as they are written
 }
 
 // object reads the members of an object.
@@ -148,7 +154,7 @@ func (r *reader) object(members map[string]any) {
 			r.names(v, hostName)
 		default:
 			switch {
-			case !command || isEmpty(v):
+			case !command || isNothing(v) || isEmpty(v) && offMembers[key]:
 			case !silentMembers[key] || key == "shell" && !knownShell(v):
 				r.needsClick()
 			default:

@@ -1,13 +1,12 @@
 package daemon
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/internal/protect"
@@ -17,43 +16,54 @@ import (
 // A coding agent runs its calls by itself, with what their members mean to it. What is not
 // understood about one needs a click.
 
-// The kinds of such calls, as the protocol names them. Others say nothing about what the
-// call does.
-var (
-	editingKinds = setOf("edit delete move")
-	readingKinds = setOf("read search")
-	otherKinds   = setOf("execute fetch")
-)
-
-// editVerbs are commands of tools that edit files: they name what is done with the file, and
-// nothing that runs.
-var editVerbs = setOf("create view insert write edit delete move rename replace strreplace strreplaceeditor undo undoedit")
+// ofAgent reports whether a coding agent runs a call by itself. Then its name says nothing about our
+// own tools.
+func ofAgent(call copilot.ToolCall) bool {
+	return call.Folder != "" || strings.HasPrefix(call.Agent, "acp:")
+}
 
 // folderMembers name the folder in which a command runs.
 var folderMembers = setOf("cwd workdir workingdirectory directory dir")
 
-// prepareAgent takes members away that are read in a way of their own, before the others.
-func (r *reader) prepareAgent(call copilot.ToolCall, members map[string]any) {
-	if call.Folder == "" {
+// agentInput reads the input of a call of a coding agent: its command, or the members that are
+// known of its kind.
+func (r *reader) agentInput(call copilot.ToolCall, members map[string]any) {
+	if call.Question != "" {
 		return
+	}
+	command, paths := false, false
+	for name, v := range members {
+		key := memberKey(name)
+		text, _ := v.(string)
+		command = command || r.isCommand(key) && !isEmpty(v) && !verbs[call.Kind][memberKey(text)]
+		if pathMembers[key] && !folderMembers[key] {
+			r.targets = append(r.targets, texts(v)...)
+			paths = true
+		}
+	}
+	if !command {
+		r.targets = nil
+		r.members(call.Kind, members)
+		return
+	}
+	if call.Kind != "execute" && paths { // a verb that its kind does not say, or more than a command
+		r.needsClick()
 	}
 	for name, v := range members {
 		text, ok := v.(string)
 		script, shell := scriptOf(v)
 		switch key := memberKey(name); {
-		case shell && key == "command" && call.Kind == "execute":
+		case shell && key == "command":
 			members[name] = script
-		case key == "parsedcmd" && call.Kind == "execute": // the agent's own reading of the command
+		case key == "parsedcmd": // the agent's own reading of the command
 			delete(members, name)
 			r.p.more = true
-		case ok && key == "command" && (editingKinds[call.Kind] || readingKinds[call.Kind]) && editVerbs[memberKey(text)]:
-			delete(members, name)
-			r.p.more = true
-		case ok && folderMembers[key] && call.Kind == "execute":
+		case ok && folderMembers[key]:
 			delete(members, name)
 			r.folder(call.Folder, text)
 		}
 	}
+	r.object(members)
 }
 
 // plainShell matches the shells of the system.
@@ -91,44 +101,69 @@ func (r *reader) leadsTo(path string) {
 	}
 }
 
-// judgeAgent marks a call of a coding agent that needs a click, and adds the files that it
-// gives besides its input.
+// judgeAgent marks a call of a coding agent that needs a click, and names the files that it is
+// about.
 func (r *reader) judgeAgent(call copilot.ToolCall, input any) {
-	if call.Folder == "" || call.Question != "" {
+	if !ofAgent(call) || call.Question != "" {
 		return
 	}
 	members, _ := input.(map[string]any)
-	if len(members) == 0 && len(call.Diffs) == 0 || call.Kind == "execute" && len(r.p.commands) == 0 || call.Kind == "switch_mode" {
-		// Nothing says what it would do, or it changes what the next ones may.
-		r.p.click, r.p.unclear, r.p.destructive = true, true, true
-	}
-	targets := slices.Clone(call.Files)
+	_, known := agentMembers[call.Kind]
 	for _, d := range call.Diffs {
-		targets = append(targets, d.Path)
+		r.targets = append(r.targets, d.Path)
 		r.p.more = true
 	}
-	for _, path := range targets {
-		r.p.objects = r.say(r.p.objects, clipSpoken(baseName(path)))
+	says := len(members) > 0 || len(call.Diffs) > 0
+	if call.Kind == "execute" {
+		known, says = true, len(r.p.commands) > 0
 	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if pathMembers[memberKey(name)] {
-			targets = append(targets, texts(members[name])...)
+	r.targets = append(r.targets, call.Files...)
+	places := make([]protect.Place, len(r.targets))
+	for i, path := range r.targets {
+		places[i] = protect.Find(call.Folder, path)
+		r.judgePath(call, path, places[i])
+	}
+	r.nameTargets(places)
+	if !known || !says || len(r.p.objects)+len(r.p.commands) == 0 && call.Kind != "search" {
+		// Nothing says what it would do, or it changes what the next ones may.
+		r.needsClick()
+	}
+}
+
+// judgePath is the gate of every path in a call of a coding agent.
+func (r *reader) judgePath(call copilot.ToolCall, path string, place protect.Place) {
+	switch changes := call.Kind != "read" && call.Kind != "search"; {
+	case !place.Inside, protect.Secret(path), protect.Secret(place.Within), changes && place.Linked, !changes && protect.MayHoldToken(place.Within):
+		r.guard(pathOf(place))
+	case place.Linked:
+		r.leadsTo(place.Within)
+	case changes && place.Within != "." && protect.Protected(place.Within, call.Folder):
+		r.p.protected = r.say(r.p.protected, place.Within)
+		r.p.click, r.p.destructive, r.p.more = true, true, true
+	}
+}
+
+// nameTargets adds the spoken names of the files that a call is about: with their folders, where
+// several have one name.
+func (r *reader) nameTargets(places []protect.Place) {
+	files := map[string][]string{} // places by name
+	for i, path := range r.targets {
+		name := baseName(path)
+		files[name] = r.say(files[name], places[i].Path)
+	}
+	for i, path := range r.targets {
+		name := baseName(path)
+		if len(files[name]) > 1 {
+			name = strings.ReplaceAll(pathOf(places[i]), "/", " ")
 		}
-	}
-	for _, path := range targets {
-		place := protect.Find(call.Folder, path)
-		switch changes := !readingKinds[call.Kind]; {
-		case !place.Inside, protect.Secret(path), protect.Secret(place.Within), changes && place.Linked, !changes && protect.MayHoldToken(place.Within):
-			r.guard(pathOf(place))
-		case place.Linked:
-			r.leadsTo(place.Within)
-		case changes && place.Within != "." && protect.Protected(place.Within, call.Folder):
-			r.p.protected = r.say(r.p.protected, place.Within)
-			r.p.click, r.p.destructive, r.p.more = true, true, true
+		said := clipSpoken(name)
+		if utf8.RuneCountInString(name) > maxSpoken || said == "" && path != "." && path != "/" {
+			r.needsClick()
 		}
+		r.p.objects = r.say(r.p.objects, said)
 	}
-	if !editingKinds[call.Kind] && !readingKinds[call.Kind] && !otherKinds[call.Kind] {
-		r.unknownKind(call, members)
+	if len(r.p.objects) > maxNamed {
+		r.needsClick()
 	}
 }
 
@@ -140,50 +175,12 @@ func pathOf(p protect.Place) string {
 	return p.Path
 }
 
-// plainValue matches a value that can be spoken as it is.
-var plainValue = regexp.MustCompile(`^[\pL\pN ._/@:+-]{1,40}$`)
-
-// maxValueWords is how many words of an input are spoken.
-const maxValueWords = 12
-
-// unknownKind judges a call of which only the name and the input are known: the question says
-// the whole input, or the call needs a click.
-func (r *reader) unknownKind(call copilot.ToolCall, members map[string]any) {
-	r.p.destructive = true
-	var said []string
-	words := 0
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		value := ""
-		switch v := members[name].(type) {
-		case string:
-			value = v
-		case bool, json.Number, float64:
-			value = fmt.Sprint(v)
-		}
-		if !plainValue.MatchString(value) || !plainValue.MatchString(name) {
-			r.p.click, r.p.unclear = true, true
-			return
-		}
-		one := strings.Join(nameWords(name), " ") + " " + value
-		words += len(strings.Fields(strings.NewReplacer("/", " ", ".", " ", "_", " ", "-", " ").Replace(one)))
-		said = append(said, one)
-	}
-	if call.Name == nameOfUnknown || words > maxValueWords {
-		r.p.click, r.p.unclear = true, true
-		return
-	}
-	r.p.objects, r.p.more = said, len(members) == 0
-}
-
-// nameOfUnknown is the name of a tool that a coding agent does not name.
-const nameOfUnknown = "run_tool"
-
 // placeWords are the sentences about the calls of coding agents, by locale: the folder of a
-// command, the files that need a click, and that the call has changed while it was asked about.
-var placeWords = map[protocol.Locale]struct{ in, guarded, again string }{
-	protocol.English:  {" In the folder %s.", " It is about %s.", "The call has changed. "},
-	protocol.German:   {" Im Ordner %s.", " Es geht um %s.", "Der Aufruf hat sich geändert. "},
-	protocol.Japanese: {"フォルダー %s で行います。", "対象は %s です。", "呼び出しが変わりました。"},
+// command, the files that need a click, the members that are not known, and that the call has changed while it was asked about.
+var placeWords = map[protocol.Locale]struct{ in, guarded, with, again string }{
+	protocol.English:  {" In the folder %s.", " It is about %s.", " With %s.", "The call has changed. "},
+	protocol.German:   {" Im Ordner %s.", " Es geht um %s.", " Mit %s.", "Der Aufruf hat sich geändert. "},
+	protocol.Japanese: {"フォルダー %s で行います。", "対象は %s です。", "指定は %s です。", "呼び出しが変わりました。"},
 }
 
 // where returns the sentences about where a call of a coding agent acts.
@@ -203,6 +200,9 @@ func (p proposal) where(locale protocol.Locale, quote func(string) string) (q st
 			}
 		}
 		q += fmt.Sprintf(words.guarded, w.few(names))
+	}
+	if len(p.with) > 0 {
+		q += fmt.Sprintf(words.with, w.list(p.with))
 	}
 	return q
 }

@@ -126,9 +126,10 @@ func (d *Daemon) editorQuestion(call copilot.ToolCall) (question string, shown b
 	return fmt.Sprintf(editorQuestions[name][d.locale()], values...), shown
 }
 
-// editorInputOf parses the input of an editor tool; ok is false for other tools.
+// editorInputOf parses the input of an editor tool; ok is false for other tools, and for calls
+// that a coding agent runs under the same name.
 func editorInputOf(call copilot.ToolCall) (in editorInput, ok bool) {
-	if editorQuestions[call.Name] == nil {
+	if ofAgent(call) || editorQuestions[call.Name] == nil {
 		return in, false
 	}
 	return in, json.Unmarshal(call.Input, &in) == nil

@@ -95,17 +95,26 @@ func Protected(path, folder string) bool {
 		return true
 	}
 	name := parts[len(parts)-1]
-	plainName := ordinaryNames.MatchString(name)
-	if !ordinary.MatchString(name) && !plainName || match(actingFiles, name) || name == "package.json" {
+	if !ordinary.MatchString(name) && !ordinaryNames.MatchString(name) || Acting(path) {
 		return true
-	}
-	for i, part := range parts {
-		if part == "" || actingFolders[part] || short.MatchString(part) || strings.HasPrefix(part, ".") && !(i == len(parts)-1 && plainName) {
-			return true
-		}
 	}
 	for _, part := range folded(folder) {
 		if outer.MatchString(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// Acting reports whether a path is of a kind that a program or an agent is known to act on without
+// being asked, or is hidden.
+func Acting(path string) bool {
+	parts := folded(path)
+	for i, part := range parts {
+		last := i == len(parts)-1
+		plainName := last && ordinaryNames.MatchString(part)
+		if part == "" || actingFolders[part] || short.MatchString(part) || strings.HasPrefix(part, ".") && !plainName ||
+			last && (match(actingFiles, part) || part == "package.json") {
 			return true
 		}
 	}

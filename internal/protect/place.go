@@ -1,8 +1,10 @@
 package protect
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 )
@@ -23,7 +25,10 @@ type Place struct {
 // below the folder, one that begins with ~, or a file: address. What does not exist yet leads to
 // where it would be created. A path that cannot be followed is not inside.
 func Find(folder, path string) Place {
-	path = strings.TrimPrefix(path, "file://")
+	path, known := local(path)
+	if !known || !filepath.IsAbs(folder) {
+		return Place{Path: path}
+	}
 	if home, err := os.UserHomeDir(); err == nil && (path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, `~\`)) {
 		path = filepath.Join(home, path[1:])
 	}
@@ -34,10 +39,10 @@ func Find(folder, path string) Place {
 		path = filepath.Join(folder, path)
 	}
 	path = filepath.Clean(path)
-	target, known := follow(path, 0)
+	target, followed := follow(path, 0)
 	root, there := follow(filepath.Clean(folder), 0)
 	p := Place{Path: target, Linked: !same(target, path) && !same(target, filepath.Join(root, strings.TrimPrefix(path, filepath.Clean(folder))))}
-	if !known || !there {
+	if !followed || !there {
 		return p
 	}
 	within, err := filepath.Rel(root, target)
@@ -46,6 +51,32 @@ func Find(folder, path string) Place {
 	}
 	p.Inside, p.Within = true, filepath.ToSlash(within)
 	return p
+}
+
+// address matches an address that begins with the name of a protocol. A single letter is a drive.
+var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
+
+// local returns the path of a file: address, and other paths as they are. known is false for an
+// address of another kind or machine, and for one that programs read differently.
+func local(path string) (file string, known bool) {
+	scheme := address.FindString(path)
+	if !strings.EqualFold(scheme, "file:") {
+		return path, scheme == "" || !strings.HasPrefix(path[len(scheme):], "//")
+	}
+	u, err := url.Parse(path)
+	if err != nil || u.Host != "" && u.Host != "localhost" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return path, false
+	}
+	file = u.Path
+	if u.Opaque != "" {
+		if file, err = url.PathUnescape(u.Opaque); err != nil {
+			return path, false
+		}
+	}
+	if drive := strings.TrimPrefix(file, "/"); filepath.VolumeName(drive) != "" {
+		file = drive
+	}
+	return filepath.FromSlash(file), file != ""
 }
 
 // follow resolves the links of a path whose end need not exist. It does not open anything.
