@@ -46,7 +46,7 @@ var (
 	siteMembers = setOf("url urls host hosts")
 	// silentMembers do not change what a command does, beside it.
 	silentMembers = setOf(`description explanation reason justification goal title label name type kind id timeout timeoutms timeoutmilliseconds yieldtimems
-		maxoutputtokens isbackground runinbackground background interactive group problemmatcher presentation cwd workdir workingdirectory workspacefolder shell
+		maxoutputtokens isbackground runinbackground background interactive group problemmatcher presentation shell
 		callid toolcallid turnid processid approvalid startedatms parsedcmd availabledecisions proposedexecpolicyamendment`)
 	// offMembers switch a protection off, and are harmless if they say that they do not.
 	offMembers = setOf("shell withescalatedpermissions dangerouslydisablesandbox detached")
@@ -70,7 +70,7 @@ var onWindows = runtime.GOOS == "windows"
 func proposalOf(call copilot.ToolCall) proposal {
 	r := reader{words: nameWords(call.Name)}
 	r.p.action = actionOf(call.Name)
-	r.place.Folder = call.Folder
+	r.place.Folder, r.open = call.Folder, call.Folder
 	r.runs = slices.Equal(r.p.action.names, actions[0].names) && named(r.words, actions[0].names)
 	r.terminal = named(r.words, []string{"terminal", "shell", "console", "tty", "repl"})
 	if onWindows || named(r.words, []string{"powershell", "pwsh", "cmd"}) {
@@ -100,7 +100,7 @@ func proposalOf(call copilot.ToolCall) proposal {
 	}
 	r.judgeAgent(call, input)
 	r.judgeEditor(call)
-	if len(r.p.commands) > 0 && (r.p.long || r.p.spokenWords()+len(r.words) > maxQuestionWords) {
+	if r.p.long || r.p.allWords(call) > maxQuestionWords {
 		r.p.long, r.p.click, r.p.destructive, r.p.more = true, true, true, true
 	}
 	return r.p
@@ -116,6 +116,8 @@ type reader struct {
 	words          []string // words of the tool's name
 	runs, terminal bool     // the tool's name says that it runs something, and in a terminal
 	place          shellcmd.Place
+	open           string   // the folder that is open, "" if it is unknown
+	sub            string   // the folder of the command, below it
 	targets        []string // files that a coding agent's call is about, as they are written
 }
 
@@ -133,13 +135,18 @@ func (r *reader) object(members map[string]any) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if command && argumentLists[memberKey(name)] {
+		switch key := memberKey(name); {
+		case command && argumentLists[key]:
 			args = append(args, texts(members[name])...)
+		case command && folderMembers[key] && !isNothing(members[name]):
+			r.folder(members[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		v, key := members[name], memberKey(name)
 		switch {
+		case command && folderMembers[key]:
+			r.p.more = true
 		case command && argumentLists[key]: // they are part of the command
 			if _, list := v.([]any); !isEmpty(v) && len(texts(v)) == 0 || list && len(texts(v)) != len(v.([]any)) {
 				r.needsClick()
@@ -242,8 +249,9 @@ func (r *reader) commands(v any, args []string, several bool) {
 			r.command(words[2], nil)
 			return
 		}
-		r.read(shellcmd.ReadWords(words, r.place))
 		r.p.commands = append(r.p.commands, strings.Join(words, " "))
+		r.read(shellcmd.ReadWords(words, r.place))
+		r.judgeWords(strings.Join(words, " "))
 		r.p.more = r.p.more || len(r.p.named) > 0 || len(r.p.verbatim) == 0
 	case nil:
 	default:
@@ -263,11 +271,13 @@ func (r *reader) command(text string, args []string) {
 	}
 	r.p.commands = append(r.p.commands, text)
 	r.read(c)
+	r.judgeWords(text)
 	r.p.more = r.p.more || c.Spoken == "" && (len(c.Programs) != 1 || c.Programs[0] != text)
 }
 
 // read adds the effects of a command.
 func (r *reader) read(c shellcmd.Reading) {
+	c = r.judgeFiles(c)
 	r.p.destructive = r.p.destructive || c.Destructive
 	r.p.click = r.p.click || c.Opaque || c.Protected
 	r.p.unclear = r.p.unclear || c.Opaque && !c.Long

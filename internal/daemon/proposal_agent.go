@@ -22,9 +22,6 @@ func ofAgent(call copilot.ToolCall) bool {
 	return call.Folder != "" || strings.HasPrefix(call.Agent, "acp:")
 }
 
-// folderMembers name the folder in which a command runs.
-var folderMembers = setOf("cwd workdir workingdirectory directory dir")
-
 // agentInput reads the input of a call of a coding agent: its command, or the members that are
 // known of its kind.
 func (r *reader) agentInput(call copilot.ToolCall, members map[string]any) {
@@ -50,7 +47,6 @@ func (r *reader) agentInput(call copilot.ToolCall, members map[string]any) {
 		r.needsClick()
 	}
 	for name, v := range members {
-		text, ok := v.(string)
 		script, shell := scriptOf(v)
 		switch key := memberKey(name); {
 		case shell && key == "command":
@@ -58,9 +54,6 @@ func (r *reader) agentInput(call copilot.ToolCall, members map[string]any) {
 		case key == "parsedcmd": // the agent's own reading of the command
 			delete(members, name)
 			r.p.more = true
-		case ok && folderMembers[key]:
-			delete(members, name)
-			r.folder(call.Folder, text)
 		}
 	}
 	r.object(members)
@@ -76,16 +69,6 @@ func scriptOf(command any) (script string, ok bool) {
 		return "", false
 	}
 	return words[2], true
-}
-
-// folder judges the folder in which a command runs.
-func (r *reader) folder(open, path string) {
-	switch place := protect.Find(open, path); {
-	case !place.Inside:
-		r.p.in, r.p.click, r.p.destructive = place.Path, true, true
-	case place.Within != ".":
-		r.p.in = place.Within
-	}
 }
 
 // guard marks a call that is about a file which holds secrets, or is elsewhere.
@@ -138,9 +121,14 @@ func (r *reader) judgePath(call copilot.ToolCall, path string, place protect.Pla
 	case place.Linked:
 		r.leadsTo(place.Within)
 	case changes && place.Within != "." && protect.Protected(place.Within, call.Folder):
-		r.p.protected = r.say(r.p.protected, place.Within)
-		r.p.click, r.p.destructive, r.p.more = true, true, true
+		r.protect(place.Within)
 	}
+}
+
+// protect marks a call that changes a file on which something acts unasked.
+func (r *reader) protect(path string) {
+	r.p.protected = r.say(r.p.protected, path)
+	r.p.click, r.p.destructive, r.p.more = true, true, true
 }
 
 // nameTargets adds the spoken names of the files that a call is about: with their folders, where
@@ -205,4 +193,14 @@ func (p proposal) where(locale protocol.Locale, quote func(string) string) (q st
 		q += fmt.Sprintf(words.with, w.list(p.with))
 	}
 	return q
+}
+
+// allWords estimates the words of the whole question about a call. One about no command has fewer
+// of them besides what it names.
+func (p proposal) allWords(call copilot.ToolCall) int {
+	words := p.spokenWords() + len(nameWords(call.Name))
+	if len(p.commands) == 0 {
+		words -= len(nameWords(call.Name))
+	}
+	return words + wordsOf(p.where(protocol.English, quoted)) + wordsOf(spokenProtected(p.protected, protocol.English))
 }

@@ -21,7 +21,7 @@ func (r *reader) withoutResolved(call copilot.ToolCall, members map[string]any) 
 		return
 	}
 	if folder, ok := members["folder"].(string); ok {
-		r.place.Folder = folder
+		r.place.Folder, r.open = folder, folder
 	}
 	if name, ok := members["workspaceFolder"].(string); ok { // the editor adds it where several are open
 		r.p.in = name
@@ -56,12 +56,15 @@ var protectedWords = says(
 var folderWords = says("%s in the folder %s", "%s im Ordner %s", "フォルダー %[2]s の %[1]s")
 
 // spokenProtected names protected files with their folders.
-func (d *Daemon) spokenProtected(paths []string) string {
+func spokenProtected(paths []string, locale protocol.Locale) string {
+	if len(paths) == 0 {
+		return ""
+	}
 	var said []string
 	for _, p := range paths {
-		said = append(said, spokenPath(p, d.locale()))
+		said = append(said, spokenPath(p, locale))
 	}
-	return fmt.Sprintf(protectedWords[d.locale()], questions[d.locale()].few(said))
+	return fmt.Sprintf(protectedWords[locale], questions[locale].few(said))
 }
 
 // spokenPath names a file with its folder, which is relative to the workspace. Of a deep

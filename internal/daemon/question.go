@@ -104,6 +104,7 @@ type questionWords struct {
 	write       string // those that it creates or appends to
 	remove      string // those that it deletes
 	long        string // the command is too long to be spoken
+	screen      string // what a call is about is too long to be spoken
 	here        string // all files of the folder
 	inFolder    string // a file of a folder outside of the workspace
 	inHome      string // a file of the user's own folder
@@ -127,7 +128,8 @@ var questions = map[protocol.Locale]questionWords{
 		with: "May I use the tool %[1]s on %[2]s?", alone: "May I use the tool %[1]s?",
 		run: " It would run %s.", runs: " It would run %d programs: %s.", overwrite: " It would overwrite %s.",
 		write: " It would write to %s.", remove: " It would delete %s.", long: " It is a long command: look at the screen.",
-		here: "everything in this folder", inFolder: "%[1]s in the folder %[2]s", inHome: "%s in your home folder",
+		screen: " It is about too much to say: look at the screen.",
+		here:   "everything in this folder", inFolder: "%[1]s in the folder %[2]s", inHome: "%s in your home folder",
 		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.", terminal: " The terminal shows the whole call.",
 		shown:  " The editor shows the change; to hear the first one, say read it.",
 		answer: "Yes or no: ",
@@ -141,7 +143,8 @@ var questions = map[protocol.Locale]questionWords{
 		with: "Darf ich das Werkzeug %[1]s für %[2]s benutzen?", alone: "Darf ich das Werkzeug %[1]s benutzen?",
 		run: " Es würde %s ausführen.", runs: " Es würde %d Programme ausführen: %s.", overwrite: " Es würde %s überschreiben.",
 		write: " Es würde in %s schreiben.", remove: " Es würde %s löschen.", long: " Es ist ein langer Befehl: Sehen Sie auf den Bildschirm.",
-		here: "alles in diesem Ordner", inFolder: "%[1]s im Ordner %[2]s", inHome: "%s in Ihrem persönlichen Ordner",
+		screen: " Es geht um zu viel, um es vorzulesen: Sehen Sie auf den Bildschirm.",
+		here:   "alles in diesem Ordner", inFolder: "%[1]s im Ordner %[2]s", inHome: "%s in Ihrem persönlichen Ordner",
 		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.", terminal: " Das Terminal zeigt den ganzen Aufruf.",
 		shown:  " Der Editor zeigt die Änderung; um die erste zu hören, sagen Sie: lies es vor.",
 		answer: "Ja oder nein: ",
@@ -155,7 +158,8 @@ var questions = map[protocol.Locale]questionWords{
 		with: "ツール %[1]s を %[2]s に使ってもよろしいですか。", alone: "ツール %[1]s を使ってもよろしいですか。",
 		run: "%s を実行します。", runs: "%d 個のプログラムを実行します: %s。", overwrite: "%s を上書きします。",
 		write: "%s に書き込みます。", remove: "%s を削除します。", long: "長いコマンドです。画面を見てください。",
-		here: "このフォルダーのすべて", inFolder: "フォルダー %[2]s の %[1]s", inHome: "ホームフォルダーの %s",
+		screen: "内容が長すぎて読み上げられません。画面を見てください。",
+		here:   "このフォルダーのすべて", inFolder: "フォルダー %[2]s の %[1]s", inHome: "ホームフォルダーの %s",
 		unknown: "何をするのかすべては判断できません。", panel: "呼び出しの全体はパネルに表示されています。", terminal: "呼び出しの全体はターミナルに表示されています。",
 		shown:  "変更はエディターに表示されています。読んで、と言うと最初の変更を読み上げます。",
 		answer: "「はい」か「いいえ」でお答えください。",
@@ -224,20 +228,26 @@ func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 	tool := clipSpoken(strings.Join(nameWords(call.Name), " "))
 	q := fmt.Sprintf(words.alone, tool)
 	own, shown := d.editorQuestion(call.ToolCall)
-	if own != "" {
+	switch {
+	case p.long && len(p.commands) == 0:
+		q += words.screen
+		shown = false
+	case own != "":
 		q = own
-	} else if len(p.objects) > 0 {
+	case len(p.objects) > 0 && !p.long:
 		q = fmt.Sprintf(words.with, tool, words.few(p.objects))
 	}
 	destructive := d.content.destructive(call.ToolCall)
-	q += words.does(p, quote) + p.where(d.locale(), quote)
-	if len(p.protected) > 0 {
-		q += d.spokenProtected(p.protected)
+	if len(p.commands) > 0 || !p.long {
+		q += words.does(p, quote)
+	}
+	if !p.long {
+		q += p.where(d.locale(), quote) + spokenProtected(p.protected, d.locale())
 	}
 	switch {
 	case shown:
 		q += words.shown
-	case p.more && (own == "" || len(p.commands) > 0) && (!destructive && !p.click || p.spokenWords()+len(nameWords(call.Name))+panelWords <= maxQuestionWords):
+	case p.more && (own == "" || len(p.commands) > 0) && (!destructive && !p.click || !p.long && p.allWords(call.ToolCall)+panelWords <= maxQuestionWords):
 		q += words.panel
 	}
 	q += d.asksAgain(call.ToolCall)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agentvoice/agentvoice-daemon/internal/protect"
 	"github.com/agentvoice/agentvoice-daemon/internal/shellcmd"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -118,7 +119,7 @@ var homeFolder = []string{"~", "$HOME"}
 // cleanPath returns a path with slashes, without parts that cancel each other out.
 func cleanPath(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }
 
-// files returns the spoken form of paths: the name of a file below the workspace, and
+// files returns the spoken form of paths: the name of an ordinary file below the workspace, and
 // other files, and those of which another one in all has the same name, with their folder.
 func (w questionWords) files(paths, all []string, quote func(string) string) (names []string) {
 	for _, file := range paths {
@@ -136,7 +137,8 @@ func (w questionWords) files(paths, all []string, quote func(string) string) (na
 			name = quote(clipPath(file))
 		case slices.Contains(homeFolder, folder):
 			name = fmt.Sprintf(w.inHome, name)
-		case shellcmd.NamesFolder(file):
+		case folder == "" && !path.IsAbs(file):
+		case shellcmd.NamesFolder(file), protect.Acting(file):
 			if folder == "" {
 				folder = "/"
 			}

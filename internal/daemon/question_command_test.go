@@ -94,6 +94,42 @@ func TestQuestionsAboutCommandsAreShort(t *testing.T) {
 	}
 }
 
+// The bound holds for whatever a question is made of.
+func TestAllQuestionsAreShort(t *testing.T) {
+	folder, no := t.TempDir(), false
+	long := strings.Repeat("a", 36)
+	list := func(before, after string, n int) string {
+		var names []string
+		for i := range n {
+			names = append(names, quotedJSON(before+strconv.Itoa(i)+after))
+		}
+		return "[" + strings.Join(names, ",") + "]"
+	}
+	for _, c := range []struct{ tool, kind, input string }{
+		{"edit_file", "edit", `{"paths":` + list(".github/workflows/deep/folders/", "/build.yml", 6) + `,"content":"x"}`},
+		{"edit_file", "edit", `{"paths":` + list(long, ".go", 6) + `,"content":"x"}`},
+		{"edit_file", "edit", `{"paths":` + list("../"+long+"/", ".go", 6) + `,"content":"x"}`},
+		{"read_file", "read", `{"path":"a.go","one":"` + long + `","two":"` + long + `","three":"` + long + `","four":"` + long + `","five":"` + long + `"}`},
+		{"run_command", "execute", `{"command":"make","cwd":"` + strings.Repeat("a b ", 14) + `"}`},
+		{"run_in_terminal", "", `{"command":"make","cwd":"/` + strings.Repeat("a b ", 14) + `"}`},
+		{"show", "", `{"files":` + list(long, "", 6) + `}`},
+		{"show", "", `{"files":` + list("a b c d e f g h i j k l m n ", "", 6) + `}`},
+		{"editor_apply_edit", "", `{"path":"` + long + `","edits":[],"protected":` + list(".github/workflows/deep/folders/", "/build.yml", 6) + `}`},
+	} {
+		call := copilot.ToolCall{Name: c.tool, Kind: c.kind, Input: []byte(c.input), Destructive: &no}
+		if c.kind != "" {
+			call.Folder = folder
+		}
+		q := newIdle(t, nil).ask(call)
+		if n := wordsOf(q); n > maxQuestionWords {
+			t.Errorf("%s: the question has %d words: %s", c.input, n, q)
+		}
+		if p := proposalOf(call); !p.click || !strings.Contains(q, "look at the screen") {
+			t.Errorf("%s: click %v, the question is %s", c.input, p.click, q)
+		}
+	}
+}
+
 // A voice says the signs of a command that it speaks as it stands.
 func TestSignsAreSpoken(t *testing.T) {
 	for locale, want := range map[protocol.Locale]string{
@@ -176,6 +212,13 @@ func TestUnknownMembersOfACallNeedAClick(t *testing.T) {
 	for input, click := range map[string]bool{
 		`{"command":"ls","explanation":"looks","timeout":5,"isBackground":false,"shell":"/bin/bash"}`: false,
 		`{"command":"ls","shell":true,"cwd":"/w","env":{},"stdin":""}`:                                false,
+		`{"command":"make > a.txt","cwd":"/w"}`:                                                       true,
+		`{"command":"make > a.txt","cwd":"sub"}`:                                                      false,
+		`{"command":"make > pre-commit","cwd":".git/hooks"}`:                                          true,
+		`{"command":"make","cwd":".."}`:                                                               true,
+		`{"command":"make","cwd":"~/x"}`:                                                              true,
+		`{"command":"make","cwd":{"x":"/"}}`:                                                          true,
+		`{"command":"make","cwd":"` + strings.Repeat("/long", 20) + `"}`:                              true,
 		`{"command":["/bin/bash","-lc","ls"],"cwd":"/w","parsed_cmd":[{"cmd":"ls"}],"call_id":"1"}`:   false,
 		`{"command":"rm","args":["-rf",{"x":"~"}]}`:                                                   true,
 		`{"command":"rm","args":{"x":"~"}}`:                                                           true,
@@ -192,6 +235,12 @@ func TestUnknownMembersOfACallNeedAClick(t *testing.T) {
 	} {
 		if p := proposalOf(copilot.ToolCall{Name: "run_in_terminal", Input: []byte(input)}); p.click != click {
 			t.Errorf("%s: click %v, want %v", input, p.click, click)
+		}
+	}
+	for _, member := range []string{"cwd", "workdir", "workspaceFolder", "directory", "folder"} {
+		call := copilot.ToolCall{Name: "run_in_terminal", Input: []byte(`{"command":"make","` + member + `":"/tmp/other"}`)}
+		if q := newIdle(t, nil).ask(call); !strings.Contains(q, "It would run make. In the folder “/tmp/other”.") {
+			t.Errorf("%s: %s", member, q)
 		}
 	}
 	call := copilot.ToolCall{Name: "exec", Input: []byte(`{"command":["./.evil/bash","-lc","ls"]}`)}
