@@ -32,7 +32,7 @@ func (k *ask) grant() bool {
 	if k.form != nil {
 		return k.form.yes(k)
 	}
-	return k.choose(acpsdk.PermissionOptionKindAllowOnce, grants)
+	return k.choose(allowOnce)
 }
 
 // reject rejects this one call, and reports whether the agent offers such an option.
@@ -42,7 +42,7 @@ func (k *ask) reject() bool {
 		k.form.decline(k)
 		return true
 	}
-	if k.choose(acpsdk.PermissionOptionKindRejectOnce, rejections) {
+	if k.choose(rejectOnce) {
 		return true
 	}
 	k.dismiss()
@@ -58,42 +58,41 @@ func (k *ask) dismiss() {
 	k.agent.reply(k.id, acpsdk.RequestPermissionResponse{Outcome: acpsdk.NewRequestPermissionOutcomeCancelled()})
 }
 
-// Ids that known agents use for options about a single call.
-var (
-	grants     = []string{"allow-once", "proceed-once", "once", "allow", "approved", "proceed", "yes"}
-	rejections = []string{"reject-once", "reject", "cancel", "abort", "deny", "no"}
-)
-
-// plain matches the name of an option that says no more than yes or no to one call.
-var plain = regexp.MustCompile(`(?i)^(yes|no|ok|okay|allow|approve|accept|run|proceed|continue|reject|deny|decline|cancel|abort|skip)( (it|this|the|once|proceed|run|call|tool|command|edit|change|changes|time|one|only|just|now|request))*$`)
-
-// oneCall reports whether an option is about one call, and whether its id is one that agents use for a single call; its name may then
-// say more, as long as nothing in it says that it covers other calls.
-func oneCall(o acpsdk.PermissionOption, known []string) (fits, sure bool) {
-	id := strings.ReplaceAll(strings.ToLower(string(o.OptionId)), "_", "-")
-	name := strings.Join(strings.FieldsFunc(o.Name, func(r rune) bool { return r == ' ' || r == ',' || r == '.' || r == '!' || r == '(' || r == ')' }), " ")
-	sure = slices.Contains(known, id)
-	return !wider.MatchString(id) && !wider.MatchString(o.Name) && (sure || plain.MatchString(name)), sure
+// answer is a way to answer a permission request for one call: the ids and the names that known
+// agents give to such an option. An option is chosen by what is known about it, never because
+// nothing in it is known to be wrong.
+type answer struct {
+	kind  acpsdk.PermissionOptionKind
+	ids   []string
+	names *regexp.Regexp
 }
 
-// wider matches words in options that cover more than one call, or do something besides.
-var wider = regexp.MustCompile(`(?i)always|session|all\b|every|mode|auto|again|remember|trust|future|prefix|bypass|server|stop|don.?t|never|without|asking|skip ask|from now|until|folder|project|workspace|similar|matching|\bany\b|them\b|rest\b|others?\b`)
+var (
+	allowOnce = answer{
+		acpsdk.PermissionOptionKindAllowOnce, []string{"allow-once", "allow", "approve", "approved", "proceed-once", "proceed", "once", "yes"},
+		regexp.MustCompile(`(?i)^((yes|ok|okay) )?(allow|approve|accept|run|proceed)( (it|this|this call|this tool|this command|this edit|this change|command|edit))?( (just |only )?(once|this time))?$|^(yes|ok|okay)( just)?( once| this once| this time)?$`),
+	}
+	rejectOnce = answer{
+		acpsdk.PermissionOptionKindRejectOnce, []string{"reject-once", "reject", "cancel", "abort", "deny", "no"},
+		regexp.MustCompile(`(?i)^(no )?(reject|deny|decline|cancel|abort|skip)( (it|this|this call|this tool|this command|this edit|this change|command|edit))?( once| this time)?$|^no$|^no and tell \w+( code)? what to do differently$|^no (suggest changes|provide feedback)$`),
+	}
+)
 
-// choose selects the option of a kind that applies to this call alone, and reports
-// whether there is exactly one. The kind does not suffice: agents offer two options of
-// one kind, one of which changes more.
-func (k *ask) choose(kind acpsdk.PermissionOptionKind, known []string) bool {
+// fits reports whether an option is about one call: its id and its name are both known.
+func (w answer) fits(o acpsdk.PermissionOption) bool {
+	id := strings.ReplaceAll(strings.ToLower(string(o.OptionId)), "_", "-")
+	name := strings.Join(strings.FieldsFunc(o.Name, func(r rune) bool { return strings.ContainsRune(" ,.!()_-", r) }), " ")
+	return o.Kind == w.kind && slices.Contains(w.ids, id) && w.names.MatchString(name)
+}
+
+// choose selects the option that applies to this call alone, and reports whether there is exactly
+// one. The kind does not suffice: agents offer two options of one kind, one of which changes more.
+func (k *ask) choose(way answer) bool {
 	var fit []acpsdk.PermissionOption
 	for _, o := range k.options {
-		if fits, _ := oneCall(o, known); fits && o.Kind == kind {
+		if way.fits(o) {
 			fit = append(fit, o)
 		}
-	}
-	if len(fit) > 1 {
-		fit = slices.DeleteFunc(fit, func(o acpsdk.PermissionOption) bool {
-			_, sure := oneCall(o, known)
-			return !sure
-		})
 	}
 	if len(fit) != 1 {
 		return false
