@@ -105,16 +105,10 @@ func New(o Options) (*Adapter, error) {
 			if err != nil {
 				return nil, err
 			}
-			return startProcess(command, o.Dir, o.withheld())
+			return startProcess(command, o.Dir, o.Withheld)
 		}
 	}
 	return &Adapter{opts: o, name: "acp:" + o.Command, sending: make(chan struct{}, 1)}, nil
-}
-
-// withheld returns the environment variables that the agent does not get.
-func (o Options) withheld() []string {
-	known, _ := KnownAgent(o.Command)
-	return slices.DeleteFunc(slices.Clone(o.Withheld), func(name string) bool { return slices.Contains(known.Keys, name) })
 }
 
 // Name returns "acp:" followed by the command.

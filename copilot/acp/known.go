@@ -15,19 +15,16 @@ type Known struct {
 	Install string   // command that installs it
 	SignIn  string   // how to sign in
 	Mode    string   // its asking mode, or "" if unknown
-	Keys    []string // environment variables that it may sign in with
 }
-
-var openAIKey = []string{"OPENAI_API_KEY"}
 
 // Agents lists the known agents in display order.
 var Agents = []Known{
-	{"codex-acp", "Codex", []string{"codex-acp"}, "npm install -g @zed-industries/codex-acp", "run `codex login`, or set OPENAI_API_KEY", "read-only", openAIKey},
-	{"gemini", "Gemini CLI", []string{"gemini", "--acp"}, "npm install -g @google/gemini-cli", "run `gemini` once and sign in, or set GEMINI_API_KEY", "default", nil},
-	{"copilot", "GitHub Copilot CLI", []string{"copilot", "--acp", "--stdio"}, "npm install -g @github/copilot", "run `copilot` once and enter /login", "", nil},
-	{"opencode", "opencode", []string{"opencode", "acp"}, "npm install -g opencode-ai", "run `opencode auth login`", "", openAIKey},
-	{"claude-agent-acp", "Claude Agent", []string{"claude-agent-acp"}, "npm install -g @agentclientprotocol/claude-agent-acp", "run `claude` once and sign in, or set ANTHROPIC_API_KEY", "default", nil},
-	{"qwen", "Qwen Code", []string{"qwen", "--acp"}, "npm install -g @qwen-code/qwen-code", "run `qwen` once and sign in", "default", openAIKey},
+	{"codex-acp", "Codex", []string{"codex-acp"}, "npm install -g @zed-industries/codex-acp", "run `codex login` (with a key: `codex login --with-api-key`)", "read-only"},
+	{"gemini", "Gemini CLI", []string{"gemini", "--acp"}, "npm install -g @google/gemini-cli", "run `gemini` once and sign in, or set GEMINI_API_KEY", "default"},
+	{"copilot", "GitHub Copilot CLI", []string{"copilot", "--acp", "--stdio"}, "npm install -g @github/copilot", "run `copilot` once and enter /login", ""},
+	{"opencode", "opencode", []string{"opencode", "acp"}, "npm install -g opencode-ai", "run `opencode auth login`", ""},
+	{"claude-agent-acp", "Claude Agent", []string{"claude-agent-acp"}, "npm install -g @agentclientprotocol/claude-agent-acp", "run `claude` once and sign in, or set ANTHROPIC_API_KEY", "default"},
+	{"qwen", "Qwen Code", []string{"qwen", "--acp"}, "npm install -g @qwen-code/qwen-code", "run `qwen` once and sign in", "default"},
 }
 
 // KnownAgent returns the known agent that a command names.
