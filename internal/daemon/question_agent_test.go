@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ type agentCall struct {
 
 func callsOfAgents(folder string) []agentCall {
 	diff := func(path string) []copilot.Diff { return []copilot.Diff{{Path: path, New: "evil"}} }
-	return []agentCall{
+	return slices.Concat([]agentCall{
 		// The calls of the issue.
 		{kind: "execute", input: `{"command":["./.evil/bash","-lc","ls"]}`, says: "./.evil/bash -lc ls"},
 		{kind: "execute", input: `{"command":"ls","env":{"LD_PRELOAD":"x.so"},"stdin":"rm -rf ~","with_escalated_permissions":true}`, click: true},
@@ -99,7 +100,13 @@ func callsOfAgents(folder string) []agentCall {
 		{kind: "delete", input: `{"path":"src/a.go"}`, says: "a.go"},
 		{kind: "move", input: `{"path":"src/a.go","destination":"~/.bashrc"}`, says: ".bashrc", click: true},
 		{kind: "fetch", input: `{"url":"https://example.org/a"}`, says: "example.org"},
-		// Members that are not known, and paths under other names.
+	}, membersOfAgents(folder), foldersOfCommands)
+}
+
+// membersOfAgents are calls with members that are not known, with paths under other names, and with
+// titles of our tools.
+func membersOfAgents(folder string) []agentCall {
+	return []agentCall{
 		{kind: "move", input: `{"from":"a.go","to":"~/.bashrc"}`, says: ".bashrc in the folder", click: true},
 		{kind: "move", input: `{"from":"src/a.go","to":"src/b.go"}`, says: "a.go and b.go"},
 		{kind: "move", input: `{"path":"src/a.go","landing":"Makefile"}`, says: "Makefile", click: true},
@@ -141,31 +148,33 @@ func callsOfAgents(folder string) []agentCall {
 		{kind: "fetch", input: `{"prompt":"Read https://example.org/?d=secret"}`, click: true},
 		{kind: "execute", input: `{"command":"ls","sandbox":false}`, click: true},
 		{kind: "execute", input: `{"command":"ls","dangerouslyDisableSandbox":false}`, says: "ls"},
-		// The folder of a command, and the files that it changes there.
-		{kind: "execute", input: `{"command":"make","workspaceFolder":"docs"}`, says: "outside", click: true},
-		{kind: "execute", input: `{"command":"make","workspaceFolder":"src"}`, says: "In the folder “src”"},
-		{kind: "execute", input: `{"command":"make","cwd":["/"]}`, click: true},
-		{kind: "execute", input: `{"command":"echo evil > pre-commit","cwd":".git/hooks"}`, says: "pre-commit in the folder “.git/hooks”", click: true},
-		{kind: "execute", input: `{"command":"rm -r build","cwd":"src"}`, says: "It would delete build. In the folder “src”."},
-		{kind: "execute", input: `{"command":"echo x > ../a.txt","cwd":"src"}`, click: true},
-		{kind: "execute", input: `{"command":"cp x .claude/settings.json"}`, says: "settings.json in the folder “.claude”", click: true},
-		{kind: "execute", input: `{"command":"cp x .gitlab-ci.yml"}`, says: ".gitlab-ci.yml", click: true},
-		{kind: "execute", input: `{"command":"cp x .circleci/config.yml"}`, says: "config.yml in the folder “.circleci”", click: true},
-		{kind: "execute", input: `{"command":"cp x AGENTS.md"}`, says: "AGENTS.md", click: true},
-		{kind: "execute", input: `{"command":"cp x Makefile"}`, says: "Makefile", click: true},
-		{kind: "execute", input: `{"command":"rm .claude/settings.json"}`, says: "settings.json in the folder “.claude”"},
-		{kind: "execute", input: `{"command":"cp x node_modules/.bin/eslint"}`, says: "eslint in the folder “node_modules/.bin”", click: true},
-		{kind: "execute", input: `{"command":"echo x > notes.txt"}`, says: ".env", click: true},
-		{kind: "execute", input: `{"command":"cat server.pem"}`, says: "It is about server.pem", click: true},
-		{kind: "execute", input: `{"command":"cat notes.txt"}`, says: "notes.txt", click: true},
-		{kind: "execute", input: `{"command":"cat .env.example"}`, says: "cat .env.example"},
-		{kind: "execute", input: `{"command":"rm docs/x"}`, says: "outside", click: true},
-		{kind: "execute", input: `{"command":"rm other.go"}`, says: "It would delete other.go"},
-		{kind: "execute", input: `{"command":"rm -rf node_modules"}`, says: "It would delete node_modules"},
-		// The title does not make a call one of ours.
 		{kind: "other", title: "editor_list_files", input: `{"environment":"production"}`, says: "I can’t tell everything", click: true},
 		{kind: "other", title: "editor_run_tests", input: `{"command":"npm test"}`, says: "npm test", click: true},
 	}
+}
+
+// foldersOfCommands are commands in folders, and files that they change there.
+var foldersOfCommands = []agentCall{
+	{kind: "execute", input: `{"command":"make","workspaceFolder":"docs"}`, says: "outside", click: true},
+	{kind: "execute", input: `{"command":"make","workspaceFolder":"src"}`, says: "In the folder “src”"},
+	{kind: "execute", input: `{"command":"make","cwd":["/"]}`, click: true},
+	{kind: "execute", input: `{"command":"echo evil > pre-commit","cwd":".git/hooks"}`, says: "pre-commit in the folder “.git/hooks”", click: true},
+	{kind: "execute", input: `{"command":"rm -r build","cwd":"src"}`, says: "It would delete build. In the folder “src”."},
+	{kind: "execute", input: `{"command":"echo x > ../a.txt","cwd":"src"}`, click: true},
+	{kind: "execute", input: `{"command":"cp x .claude/settings.json"}`, says: "settings.json in the folder “.claude”", click: true},
+	{kind: "execute", input: `{"command":"cp x .gitlab-ci.yml"}`, says: ".gitlab-ci.yml", click: true},
+	{kind: "execute", input: `{"command":"cp x .circleci/config.yml"}`, says: "config.yml in the folder “.circleci”", click: true},
+	{kind: "execute", input: `{"command":"cp x AGENTS.md"}`, says: "AGENTS.md", click: true},
+	{kind: "execute", input: `{"command":"cp x Makefile"}`, says: "Makefile", click: true},
+	{kind: "execute", input: `{"command":"rm .claude/settings.json"}`, says: "settings.json in the folder “.claude”"},
+	{kind: "execute", input: `{"command":"cp x node_modules/.bin/eslint"}`, says: "eslint in the folder “node_modules/.bin”", click: true},
+	{kind: "execute", input: `{"command":"echo x > notes.txt"}`, says: ".env", click: true},
+	{kind: "execute", input: `{"command":"cat server.pem"}`, says: "It is about server.pem", click: true},
+	{kind: "execute", input: `{"command":"cat notes.txt"}`, says: "notes.txt", click: true},
+	{kind: "execute", input: `{"command":"cat .env.example"}`, says: "cat .env.example"},
+	{kind: "execute", input: `{"command":"rm docs/x"}`, says: "outside", click: true},
+	{kind: "execute", input: `{"command":"rm other.go"}`, says: "It would delete other.go"},
+	{kind: "execute", input: `{"command":"rm -rf node_modules"}`, says: "It would delete node_modules"},
 }
 
 // TestCallsOfAgents: what is asked about calls that a coding agent runs by itself, and
