@@ -94,6 +94,7 @@ const (
 	CodeHearsItself        ErrorCode = "hearsItself"
 	CodeVoiceReplaced      ErrorCode = "voiceReplaced"
 	CodeVoiceLate          ErrorCode = "voiceLate"
+	CodeVoiceUnknown       ErrorCode = "voiceUnknown"
 	CodeTextOnly           ErrorCode = "textOnly"
 	CodeHearingReplaced    ErrorCode = "hearingReplaced"
 	CodeTurnEndReplaced    ErrorCode = "turnEndReplaced"
@@ -456,6 +457,10 @@ var Errors = []ErrorSpec{
 		words{"The voice is too slow on this machine right now; a faster one speaks.", "Die Stimme ist auf diesem Rechner gerade zu langsam; eine schnellere spricht.", "この声は今このコンピューターでは遅すぎるため、より速い声で読み上げます。"},
 		words{"Close other programs, or set agentvoice.voice.engine to fast.", "Schließen Sie andere Programme oder stellen Sie agentvoice.voice.engine auf fast.", "ほかのプログラムを閉じるか、agentvoice.voice.engine を fast にしてください。"},
 		words{"This machine is busy, so I speak with a faster voice.", "Dieser Rechner ist beschäftigt, deshalb spreche ich mit einer schnelleren Stimme.", "コンピューターが混み合っているため、より速い声でお話しします。"}},
+	{CodeVoiceUnknown, -32095, false,
+		words{"The voice of this machine does not have the speaker that agentvoice.voice.name names; its first one speaks.", "Die Stimme dieses Rechners kennt den Sprecher in agentvoice.voice.name nicht; ihr erster spricht.", "agentvoice.voice.name に指定された話者は、このコンピューターの音声にはありません。最初の話者で読み上げます。"},
+		words{"Choose one of agentvoice-daemon models voices, or empty agentvoice.voice.name.", "Wählen Sie einen Sprecher aus agentvoice-daemon models voices oder leeren Sie agentvoice.voice.name.", "agentvoice-daemon models voices に表示される話者を選ぶか、agentvoice.voice.name を空にしてください。"},
+		words{"I do not have the voice that you chose, so I use another one.", "Die gewählte Stimme habe ich nicht, deshalb spreche ich mit einer anderen.", "選ばれた声が見つからないため、別の声でお話しします。"}},
 	{CodeHearingReplaced, -32061, true,
 		words{"Recognition failed and was replaced by a simpler engine. Check the transcript.", "Die Erkennung ist ausgefallen und wurde durch eine einfachere ersetzt. Prüfen Sie die Mitschrift.", "音声認識が使えなくなったため、簡易エンジンで聞き取りました。文字起こしを確認してください。"},
 		words{"Check agentvoice.hearing and the service or model; run doctor.", "Prüfen Sie agentvoice.hearing und den Dienst oder das Modell; führen Sie doctor aus.", "agentvoice.hearing の設定と、サービスまたはモデルを確認してください。doctor も利用できます。"},

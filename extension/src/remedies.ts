@@ -163,6 +163,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   wordsUnchecked: [],
   vocabularyUnused: ['agentvoice.openSettings'],
   voiceLate: ['agentvoice.openSettings'],
+  voiceUnknown: ['agentvoice.openSettings'],
   textOnly: ['agentvoice.selectMicrophone'],
   voiceReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   engineMissing: ['agentvoice.installLocalVoice', 'agentvoice.showLog', 'agentvoice.openSettings'],

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -146,10 +145,7 @@ func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, do
 				return err
 			}
 		}
-		name := cmp.Or(s.w.voice.speakers.current(), set.Voice.Name)
-		if !slices.Contains(engine.Voices(), name) {
-			name = "" // the name belongs to another provider
-		}
+		name := s.w.speaker(set.Voice.Name)
 		engine.SetRate(cmp.Or(seg.Speed, 1))
 		return voice.SpeakPromptly(ctx, engine, name, seg.Text, emit)
 	}

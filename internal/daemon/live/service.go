@@ -164,7 +164,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		Language: protocol.BaseLanguage(set.Transcription.Language), Networks: &s.networks,
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
-	if _, voice, _ := voiceWire(set); voice.Wire == provider.Realtime {
+	if _, voice, _ := voiceWire(set); voice.Wire == provider.Realtime && of != protocol.ProviderLocal {
 		cfg.Voice = set.Voice.Name // a session rejects unknown names
 	}
 	if of == protocol.ProviderLocal {
@@ -174,7 +174,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 			return cfg, errors.New("the embedded server does not run")
 		}
 		cfg.BaseURL, cfg.Loopback, cfg.Settled, cfg.Answers = s.local.base, true, true, true
-		cfg.Speaker = s.w.voice.speakers.current
+		cfg.Speaker = func() string { return s.w.speaker(set.Voice.Name) }
 	} else {
 		var err error
 		if cfg.TURN, err = s.relays(set); err != nil {

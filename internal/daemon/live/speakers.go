@@ -8,6 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // speakers holds the speakers of the local voice, and the one that the user switched to.
@@ -15,6 +16,7 @@ type speakers struct {
 	mu     sync.Mutex
 	known  []string // of the engine that speaks, the default first
 	chosen string   // during this conversation; "" if it was not switched
+	lacks  string   // the name that the user was told is unknown
 }
 
 // of returns a factory that records the speakers of what it makes, without those of a
@@ -33,11 +35,29 @@ func (s *speakers) of(factory voice.Factory) voice.Factory {
 	}
 }
 
-// current returns the speaker that the user switched to, or "".
-func (s *speakers) current() string {
+// choose returns what to ask the engine for: the speaker that the user switched to, or else the
+// one of the settings. "" is the engine's first one, which speaks if it lacks that; news reports
+// whether this was unknown until now.
+func (s *speakers) choose(setting string) (name string, news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.chosen
+	name = cmp.Or(s.chosen, setting)
+	if name == "" || slices.Contains(s.known, name) {
+		return name, false
+	}
+	news, s.lacks = s.lacks != name, name
+	return "", news
+}
+
+// speaker returns the speaker for the next segment, of an engine whose speakers are known. The
+// user is told once that the engine does not have the one of the settings.
+func (w *World) speaker(setting string) string {
+	name, news := w.voice.speakers.choose(setting)
+	if news {
+		w.cfg.Log.Warn().Msg("the voice lacks the speaker of the settings; its first one speaks")
+		w.port.Warn(protocol.CodeVoiceUnknown, setting)
+	}
+	return name
 }
 
 // forget drops the choice at the end of a conversation. The settings have it for the next one.

@@ -80,6 +80,40 @@ func TestAnotherVoiceSpeaks(t *testing.T) {
 	answer("slt: All tests pass.")
 }
 
+// A speaker of Kokoro's that the settings name does not stop a conversation in which Flite speaks: its
+// first voice does, and the user is told once.
+func TestTheFirstVoiceSpeaksForAnUnknownOne(t *testing.T) {
+	var mu sync.Mutex
+	var said []string
+	cfg := devicesOf(&mouth{}, nil)
+	cfg.Engines = func(choice SpeechChoice) (localrealtime.Config, error) {
+		e, err := engines(choice)
+		real := e.Synthesizer
+		e.Synthesizer = func() (voice.Synthesizer, error) {
+			s, err := real()
+			return cast{Synthesizer: s, mu: &mu, said: &said}, err
+		}
+		return e, err
+	}
+	agent := &answers{send: says("All tests pass.")}
+	tk := talkTo(t, agent, agent, func(s *protocol.Settings) { s.Voice.Name = "af_heart" }, cfg)
+	for range 2 {
+		tk.begin()
+		tk.sendText("Run the tests.")
+		tk.answered()
+		tk.want(protocol.StateListening)
+		tk.end()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if want := []string{": All tests pass.", ": All tests pass."}; !slices.Equal(said, want) {
+		t.Errorf("%q was said, want %q", said, want)
+	}
+	if told := tk.messages(protocol.CodeVoiceUnknown); len(told) != 1 || !strings.Contains(told[0], "(af_heart)") {
+		t.Errorf("the user was told %q", told)
+	}
+}
+
 // Speakers are switched in a circle within the engine that speaks; a service's voice and that of
 // a late engine are not.
 func TestSpeakersAreACircle(t *testing.T) {
