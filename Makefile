@@ -52,6 +52,7 @@ deps-test:
 build: deps ## build bin/agentvoice-daemon
 	@echo "building $(BIN)"
 	@go build -ldflags "$(LDFLAGS)" -o $(BIN) ./cmd/agentvoice-daemon
+	@$(BIN) models measure || true
 
 # ---- the conversation
 

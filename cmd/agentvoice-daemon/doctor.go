@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -126,6 +127,15 @@ func failures(all []finding) error {
 	return fmt.Errorf("%d checks failed; see the fix beside each", n)
 }
 
+// localSpeaker returns the speaker that the settings name for the voice of this machine, if that
+// speaks.
+func localSpeaker(set protocol.Settings) string {
+	if set.Speaks() != protocol.ProviderLocal {
+		return ""
+	}
+	return set.Voice.Name
+}
+
 // examine runs the checks. Those of the local engines are required only if the settings use
 // them. It calls say before it records or plays anything.
 func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bool, say func(string)) []finding {
@@ -141,7 +151,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 	all = append(all, holder,
 		check("echo cancellation", false, canceller),
 		found("voice detection", local && needed, detail, nil, err))
-	all = append(all, findSpeech(modelNames(set.Models), language).examine(local, language)...)
+	all = append(all, findSpeech(modelNames(set.Models), language).examine(local, live.ChoiceOf(set, language), localSpeaker(set))...)
 	all = append(all,
 		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))

@@ -73,13 +73,13 @@ func newModels() *cobra.Command {
 in HTTPS_PROXY.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return misuse{fmt.Errorf("unknown command models %s; use list, voices, install, remove, import or verify", args[0])}
+				return misuse{fmt.Errorf("unknown command models %s; use list, voices, measure, install, remove, import or verify", args[0])}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newModelsList(), newModelsInstall(), newModelsRemove(), newModelsImport(), newModelsVerify(), newModelsVoices())
+	cmd.AddCommand(newModelsList(), newModelsInstall(), newModelsRemove(), newModelsImport(), newModelsVerify(), newModelsVoices(), newModelsMeasure())
 	return cmd
 }
 
@@ -355,6 +355,10 @@ func loadModel(m engine.Model) error {
 	var p speechProcesses
 	e, err := p.engine([]engine.Model{m})
 	if err != nil {
+		return err
+	}
+	if measures(e) { // where it is installed
+		_, err := measure(e, true)
 		return err
 	}
 	return e.Check()

@@ -38,7 +38,7 @@ func newModelsVoices() *cobra.Command {
 you name speak a sentence.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			l := findSpeech(modelNames(prefer), "")
-			s, err := l.synthesizers(live.SpeechChoice{Engine: protocol.VoiceNatural}, func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) })()
+			s, err := l.synthesizers(live.SpeechChoice{Engine: protocol.VoiceNatural}, speechReports{voice: func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) }})()
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ you name speak a sentence.`,
 			if len(names) > 0 {
 				return hearVoices(cmd, s, names, out)
 			}
-			list := listVoices(s, l.slow > 0)
+			list := listVoices(s, l.slow)
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
 			}

@@ -115,8 +115,11 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	warn := func(what string) func(error) {
 		return func(err error) { log.Warn().Err(err).Msg(what + " failed; using the fallback engine") }
 	}
-	cfg, err := localEngines(log, live.SpeechChoice{Engine: protocol.VoiceAuto}, speechReports{
+	cfg, err := localEngines(log, live.SpeechChoice{Engine: protocol.VoiceAuto, Persist: true}, speechReports{
 		warn("recognition"), warn("voice"), warn("end-of-turn model"), warn("voice detector"), func(string) {}, // clients name the language
+		func(took time.Duration) {
+			log.Warn().Dur("firstMs", took).Msg("the voice is too slow on this machine; Flite speaks")
+		},
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -75,8 +76,10 @@ type localSpeech struct {
 	models                  []engine.Model // all that can be used, in the order of preference
 	names                   string         // the models in use
 	err                     error          // why an installed model is not used
-	// slow is how late the first words of the default voice are, if that is too late.
-	slow time.Duration
+	// hearingLost and voiceLost are why the built-in engines do what an installed model should.
+	hearingLost, voiceLost error
+	absent                 error // which default models are not installed, though nothing replaces them
+	slow                   bool  // the voice is too slow, so that Flite speaks unless the settings say otherwise
 }
 
 // modelNames parses the setting agentvoice.models.
@@ -100,12 +103,9 @@ func findSpeech(prefer []string, language string) localSpeech {
 	if err != nil {
 		return localSpeech{err: err}
 	}
-	l.err = damaged
-	for _, find := range []func() (string, error){assets.Recogniser, assets.Voice} {
-		if m, err := defaultModel(find); err == nil && !slices.ContainsFunc(list, func(other engine.Model) bool { return other.Name == m.Name }) {
-			list = append(list, m)
-		}
-	}
+	list, noRecogniser := withDefault(list, assets.Recogniser)
+	list, noVoice := withDefault(list, assets.Voice)
+	l.err = errors.Join(damaged, noRecogniser.damaged, noVoice.damaged)
 	for _, name := range prefer {
 		if !slices.ContainsFunc(list, func(m engine.Model) bool { return m.Name == name }) {
 			l.err = errors.Join(l.err, fmt.Errorf("agentvoice.models: %s is not installed; install it, or correct the setting", name))
@@ -116,14 +116,17 @@ func findSpeech(prefer []string, language string) localSpeech {
 	var processes speechProcesses
 	var names []string
 	for _, use := range []struct {
-		models []engine.Model
-		engine **engine.Engine
-	}{{set.Hearing, &l.hearing}, {set.Voice, &l.voice}, {set.TurnEnd, &l.turnEnd}} {
+		models  []engine.Model
+		engine  **engine.Engine
+		lost    *error
+		missing missing
+	}{{set.Hearing, &l.hearing, &l.hearingLost, noRecogniser}, {set.Voice, &l.voice, &l.voiceLost, noVoice}, {set.TurnEnd, &l.turnEnd, new(error), missing{}}} {
 		if len(use.models) == 0 {
+			*use.lost, l.absent = use.missing.damaged, errors.Join(l.absent, use.missing.absent)
 			continue
 		}
 		e, err := processes.engine(use.models)
-		if err != nil {
+		if *use.lost = err; err != nil {
 			if l.err == nil || !strings.Contains(l.err.Error(), err.Error()) { // several models need the same library
 				l.err = errors.Join(l.err, err)
 			}
@@ -135,10 +138,7 @@ func findSpeech(prefer []string, language string) localSpeech {
 		}
 	}
 	l.names = strings.Join(names, ", ")
-	if l.voice != nil && l.voice.Models()[0].Kind == "kokoro-onnx" {
-		l.slow = tooSlow(l.voice)
-		l.voice.OnMeasured(func(took time.Duration) { keepSpeed(l.voice, took) })
-	}
+	l.slow = measures(l.voice) && keptSpeed(l.voice).slowHere()
 	return l
 }
 
@@ -150,13 +150,26 @@ func (l localSpeech) understands(language string) bool {
 	return slices.ContainsFunc(l.hearing.Models(), func(m engine.Model) bool { return m.Knows(language) })
 }
 
-// defaultModel reads a model that comes with this program.
-func defaultModel(find func() (string, error)) (engine.Model, error) {
+// missing is why a model that comes with this program cannot be used. One that was never fetched
+// is absent: whoever installed the program was told.
+type missing struct{ damaged, absent error }
+
+// withDefault adds a model that comes with this program to the installed ones, unless the user
+// installed it.
+func withDefault(list []engine.Model, find func() (string, error)) ([]engine.Model, missing) {
 	dir, err := find()
 	if err != nil {
-		return engine.Model{}, err
+		return list, missing{absent: err}
 	}
-	return engine.ReadModel(dir)
+	name := filepath.Base(dir)
+	if slices.ContainsFunc(list, func(m engine.Model) bool { return m.Name == name }) {
+		return list, missing{}
+	}
+	m, err := engine.ReadModel(dir)
+	if err != nil {
+		return list, missing{damaged: fmt.Errorf("%w with `agentvoice-daemon models install %s`", err, name)}
+	}
+	return append(list, m), missing{}
 }
 
 // speechProcesses are the child processes of a set of models. Those that ONNX Runtime
@@ -191,7 +204,7 @@ func (l localSpeech) inUse() (hearing, voice string) {
 	if l.hearing != nil {
 		hearing = l.hearing.Name()
 	}
-	if l.voice != nil && l.slow == 0 {
+	if l.voice != nil && !l.slow {
 		voice = l.voice.Name()
 	}
 	return hearing, voice
@@ -202,24 +215,26 @@ func (l localSpeech) uses(m engine.Model) bool {
 	for _, e := range []*engine.Engine{l.hearing, l.voice, l.turnEnd} {
 		used := e != nil && slices.ContainsFunc(e.Models(), func(other engine.Model) bool { return other.Dir() == m.Dir() })
 		if used {
-			return e != l.voice || l.slow == 0
+			return e != l.voice || !l.slow
 		}
 	}
 	return false
 }
 
 // recognizers uses the installed models, with PocketSphinx as the fallback. A recogniser that
-// does not know the user's language reports it.
+// replaces a damaged model, or does not know the user's language, reports it.
 func (l localSpeech) recognizers(language string, report speechReports) hearing.Factory {
 	factory := hearing.PocketSphinx(hearing.PocketSphinxConfig{})
 	if l.hearing != nil {
 		factory = hearing.WithFallback(hearing.Engine(l.hearing), factory, report.hearing)
 	}
-	if l.understands(language) {
-		return factory
-	}
 	return func() (hearing.Recognizer, error) {
-		report.language(language)
+		if l.hearingLost != nil {
+			report.hearing(l.hearingLost)
+		}
+		if !l.understands(language) {
+			report.language(language)
+		}
 		return factory()
 	}
 }
@@ -245,12 +260,37 @@ func (l localSpeech) comparers(language string, local bool) hearing.Factory {
 }
 
 // synthesizers uses the natural voice that the settings select, with Flite as the fallback, or
-// Flite alone.
-func (l localSpeech) synthesizers(set live.SpeechChoice, report func(error)) voice.Factory {
-	if l.voice == nil || set.Engine == protocol.VoiceFast || l.slow > 0 && set.Engine != protocol.VoiceNatural {
+// Flite alone. A conversation in which Flite speaks because the voice is damaged or too slow
+// reports it.
+func (l localSpeech) synthesizers(set live.SpeechChoice, report speechReports) voice.Factory {
+	switch {
+	case set.Engine == protocol.VoiceFast:
 		return voice.Flite()
+	case l.voice == nil:
+		return func() (voice.Synthesizer, error) {
+			if l.voiceLost != nil {
+				report.voice(l.voiceLost)
+			}
+			return voice.Flite()()
+		}
 	}
-	return voice.Engine(l.voice, set.Language, voice.Flite(), report)
+	natural := voice.Engine(l.voice, set.Language, voice.Flite(), report.voice)
+	if !measures(l.voice) {
+		return natural
+	}
+	remember, known := speedMemory(l.voice, set.Persist)
+	l.voice.OnMeasured(remember)
+	if set.Engine == protocol.VoiceNatural {
+		return natural
+	}
+	return func() (voice.Synthesizer, error) {
+		now := known()
+		if !now.slowHere() {
+			return natural()
+		}
+		report.slow(now.took)
+		return voice.Flite()()
+	}
 }
 
 // listener returns the acoustic end-of-turn detector, if a model for it is installed.
@@ -263,19 +303,16 @@ func (l localSpeech) listener(report func(error)) func() turns.Listener {
 
 // examine reports which models are installed and which engines are used. The built-in
 // engines are required only if there are no others.
-func (l localSpeech) examine(needed bool, language string) []finding {
+func (l localSpeech) examine(needed bool, set live.SpeechChoice, speaker string) []finding {
 	return []finding{
 		check("speech models", false, func() (string, error) {
-			switch {
-			case l.err != nil:
-				return "", errors.New(strings.ReplaceAll(l.err.Error(), "\n", ", "))
-			case l.names == "":
-				return "none installed, using PocketSphinx and Flite; see `agentvoice-daemon models list` for better ones", nil
+			if wrong := errors.Join(l.err, l.absent); wrong != nil {
+				return "", errors.New(strings.ReplaceAll(wrong.Error(), "\n", ", "))
 			}
 			return l.names, nil
 		}),
-		l.examineHearing(needed, language),
-		l.examineVoice(needed),
+		l.examineHearing(needed, set.Language),
+		l.examineVoice(needed, set, speaker),
 		examineEngine("end of turn", l.turnEnd, false, func() (string, error) { return "by words and pause length", nil }),
 	}
 }
@@ -304,26 +341,60 @@ func (l localSpeech) examineHearing(needed bool, language string) finding {
 	return found("recognition", false, "", nil, fault{fmt.Sprintf("%s does not understand your language (%s)", f.Detail, language), fix})
 }
 
-// examineVoice checks the voice and measures how soon its first words are there.
-func (l localSpeech) examineVoice(needed bool) finding {
-	flite := func() (string, error) {
+// examineVoice checks the voice that the settings select, and measures how soon its first words
+// are there.
+func (l localSpeech) examineVoice(needed bool, set live.SpeechChoice, speaker string) finding {
+	e := l.voice
+	if set.Engine == protocol.VoiceFast {
+		e = nil
+	}
+	f := examineEngine("synthesis", e, needed, flite)
+	if f.OK && measures(e) {
+		took, err := measure(e, set.Persist)
+		switch late := (speed{took, time.Now()}).slowHere(); {
+		case err != nil:
+			return found("synthesis", needed, "", nil, err)
+		case late && set.Engine != protocol.VoiceNatural:
+			instead, err := flite()
+			f = found("synthesis", needed, fmt.Sprintf("%s: %s has its first words after %d ms, which is too slow on this machine", instead, e.Name(), took.Milliseconds()), nil, err)
+			e = nil
+		default:
+			f.Detail += fmt.Sprintf(", first words after %d ms", took.Milliseconds())
+		}
+	}
+	if !f.OK || speaker == "" || slices.Contains(speakersOf(e), speaker) {
+		return f
+	}
+	return found("synthesis", false, "", nil, fault{
+		fmt.Sprintf("%s, without the speaker %s of agentvoice.voice.name, so the first one speaks", f.Detail, speaker),
+		"choose one of `agentvoice-daemon models voices`",
+	})
+}
+
+// speakersOf returns the speakers of an engine, or those of Flite if it is nil.
+func speakersOf(e *engine.Engine) []string {
+	if e == nil {
 		s, err := voice.Flite()()
 		if err != nil {
-			return "", err
+			return nil
 		}
-		return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
+		defer func() { _ = s.Close() }() // nothing to flush
+		return s.Voices()
 	}
-	took := measure(l.voice)
-	f := examineEngine("synthesis", l.voice, needed, flite)
-	switch {
-	case took == 0 || !f.OK:
-	case took > firstWords:
-		instead, err := flite()
-		return found("synthesis", needed, fmt.Sprintf("%s: %s has its first words after %d ms, and may need %d", instead, l.voice.Name(), took.Milliseconds(), firstWords.Milliseconds()), nil, err)
-	default:
-		f.Detail += fmt.Sprintf(", first words after %d ms", took.Milliseconds())
+	m := e.Models()[0]
+	if len(m.Voices) == 0 {
+		return []string{m.Name}
 	}
-	return f
+	return m.Voices
+}
+
+// flite checks the fast voice.
+func flite() (string, error) {
+	s, err := voice.Flite()()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
 }
 
 // computerOf returns what computes an engine's models, with its version if that is fixed.

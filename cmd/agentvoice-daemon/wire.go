@@ -205,7 +205,7 @@ func tryOutput(arg string) error {
 // engines returns the function that creates the embedded server's engines.
 func engines(log zerolog.Logger, reports *live.Reports) func(live.SpeechChoice) (localrealtime.Config, error) {
 	return func(set live.SpeechChoice) (localrealtime.Config, error) {
-		return localEngines(log, set, speechReports{reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced, reports.DetectorReplaced, reports.LanguageUnknown})
+		return localEngines(log, set, speechReports{reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced, reports.DetectorReplaced, reports.LanguageUnknown, reports.VoiceSlow})
 	}
 }
 
@@ -214,11 +214,12 @@ func comparer(set live.SpeechChoice, local bool) hearing.Factory {
 	return findSpeech(modelNames(set.Models), set.Language).comparers(set.Language, local)
 }
 
-// speechReports are called when a model fails and its fallback takes over, and when the
-// recogniser does not know the user's language.
+// speechReports are called when a model fails and its fallback takes over, when the
+// recogniser does not know the user's language, and when the voice is too slow for this machine.
 type speechReports struct {
 	hearing, voice, turnEnd, detector func(error)
 	language                          func(string)
+	slow                              func(took time.Duration)
 }
 
 // localEngines creates the engines of this machine.
@@ -229,7 +230,7 @@ func localEngines(log zerolog.Logger, set live.SpeechChoice, report speechReport
 	}
 	return localrealtime.Config{
 		Recognizer:  speech.recognizers(set.Language, report),
-		Synthesizer: speech.synthesizers(set, report.voice),
+		Synthesizer: speech.synthesizers(set, report),
 		Listener:    speech.listener(report.turnEnd),
 		Detector:    voiceDetectors(report.detector),
 	}, nil

@@ -47,7 +47,7 @@ func findModel(name, what string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the %s %s is missing; install it with `make deps`", what, name)
+	return "", fmt.Errorf("the %s %s is missing; install it with `agentvoice-daemon models install %s`", what, name, name)
 }
 
 // Sherpa is the path of the library of sherpa-onnx, which recognises and speaks with

@@ -24,16 +24,21 @@ type SpeechChoice struct {
 	Engine   string // as protocol.VoiceSettings
 	Models   string // as protocol.Settings
 	Language string // ISO 639-1; "" if it is not known
+	Persist  bool   // measurements may be written
 }
 
-// choice returns what the settings say about the models. The name of one of Flite's voices
-// selects Flite.
 func (s *service) choice(set protocol.Settings) SpeechChoice {
+	return ChoiceOf(set, s.w.port.Language())
+}
+
+// ChoiceOf returns what the settings say about the models. The name of one of Flite's voices
+// selects Flite.
+func ChoiceOf(set protocol.Settings, language string) SpeechChoice {
 	engine := set.Voice.Engine
 	if voice.IsFlite(set.Voice.Name) {
 		engine = protocol.VoiceFast
 	}
-	return SpeechChoice{engine, set.Models, s.w.port.Language()}
+	return SpeechChoice{engine, set.Models, language, set.Privacy.Persist}
 }
 
 // hearingWire returns the recognition service that the settings select.

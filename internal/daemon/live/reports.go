@@ -2,8 +2,10 @@ package live
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
@@ -69,6 +71,24 @@ func (r *Reports) LanguageUnknown(language string) {
 	if w.service.foreign.CompareAndSwap(false, true) {
 		w.port.Warn(protocol.CodeLanguageUnknown, language)
 	}
+}
+
+// VoiceSlow tells the user, once, that Flite speaks because the voice takes too long for its first
+// words on this machine: took, or zero if that is known without measuring.
+func (r *Reports) VoiceSlow(took time.Duration) {
+	w := r.to()
+	if w == nil {
+		return
+	}
+	w.cfg.Log.Warn().Dur("firstMs", took).Msg("the voice is too slow on this machine; Flite speaks")
+	if !w.voice.slow.CompareAndSwap(false, true) {
+		return
+	}
+	detail := ""
+	if took > 0 {
+		detail = fmt.Sprintf("%d ms", took.Milliseconds())
+	}
+	w.port.Warn(protocol.CodeVoiceLate, detail)
 }
 
 // wasReplaced tells the user, once per conversation, that another engine speaks: because the

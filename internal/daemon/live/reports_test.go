@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
@@ -75,12 +76,13 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 		reports.DetectorReplaced(errors.New("a model is damaged")) // four detectors fail one by one
 		reports.DetectorReplaced(errors.New("a model is damaged"))
 		reports.LanguageUnknown("de")
+		reports.VoiceSlow(1400 * time.Millisecond)
 		tk.end()
 	}
 	tk.begin()
 	reports.VoiceReplaced(voice.ErrLate)
 	tk.end()
-	if late := tk.messages(protocol.CodeVoiceLate); len(late) != 1 || len(tk.messages(protocol.CodeVoiceReplaced)) != 2 {
+	if late := tk.messages(protocol.CodeVoiceLate); len(late) != 2 || !strings.HasSuffix(late[0], "(1400 ms)") || len(tk.messages(protocol.CodeVoiceReplaced)) != 2 {
 		t.Errorf("the user was told %q about a voice that is too slow", late)
 	}
 	limited := tk.messages(protocol.CodeServiceLimited)

@@ -38,6 +38,7 @@ type assistant struct {
 	warned   atomic.Bool // the user was told that the service paraphrases
 	replaced atomic.Bool // the user was told that another engine speaks
 	late     atomic.Bool // the engine is too slow, so its fallback speaks
+	slow     atomic.Bool // the user was told that the engine is too slow for this machine
 	// underruns counts gaps in answers whose audio arrived too late.
 	underruns atomic.Int64
 	// paraphrased is the call whose session paraphrased, until another voice reads.
