@@ -94,7 +94,7 @@ type Vocabulary string
 // The formats; "" if unsupported.
 const (
 	Prompt   Vocabulary = "prompt"    // a text sent with the audio
-	HotWords Vocabulary = "hot words" // a list of words, for an installed transducer with bpe_vocab
+	HotWords Vocabulary = "hot words" // a list of words, for Moonshine and transducers with bpe_vocab
 )
 
 // Voice describes speech synthesis by a provider over a wire.

@@ -127,7 +127,7 @@ func startSpeechServer(t *testing.T) *speechServer {
 		}
 	}
 	cfg, err := localEngines(zerolog.Nop(), live.SpeechChoice{Engine: protocol.VoiceNatural}, speechReports{
-		report("hearing"), report("voice"), report("turn end"), report("detector"), func(language string) { t.Errorf("language %q is unknown", language) }, func(time.Duration) {},
+		report("hearing"), report("voice"), report("turn end"), report("detector"), func(language, _ string) { t.Errorf("language %q is unknown", language) }, func(time.Duration) {},
 	})
 	if err != nil {
 		t.Fatal(err)

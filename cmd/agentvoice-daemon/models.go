@@ -247,7 +247,48 @@ func (c catalogue) print(out io.Writer) error {
 	if !slices.ContainsFunc(c.Models, func(m listedModel) bool { return m.Recommended }) {
 		fmt.Fprintf(out, "No model is recommended for %s on this machine; you can install any by name.\n", c.Language)
 	}
+	if unheard := c.unheard(); unheard != "" {
+		fmt.Fprintln(out, unheard)
+	}
 	return nil
+}
+
+// recogniser is a model of the manifest that recognises.
+type recogniser struct{ models.Entry }
+
+// recogniserOf returns the model that recognises a language.
+func recogniserOf(language string) (r recogniser, known bool) {
+	m, err := models.DefaultManifest()
+	if err != nil {
+		return recogniser{}, false
+	}
+	e, known := m.Recogniser(language)
+	return recogniser{e}, known
+}
+
+// advice says how to install the model, and what it needs.
+func (r recogniser) advice() string {
+	advice := fmt.Sprintf("run `agentvoice-daemon models install %s`", r.Name)
+	if needs := r.Machine.Needs(); needs != "" {
+		advice += " (meant for " + needs + ")"
+	}
+	return advice
+}
+
+// unheard says what to do if no installed or recommended model recognises the language, else "".
+func (c catalogue) unheard() string {
+	heard := slices.ContainsFunc(c.Models, func(m listedModel) bool {
+		known := engine.Model{Languages: m.Languages}.Knows(c.Language)
+		return (m.Use == engine.Finals || m.Use == engine.Partials) && known && (m.Installed || m.Recommended)
+	})
+	if heard {
+		return ""
+	}
+	fix := "choose a service with agentvoice.provider"
+	if r, known := recogniserOf(c.Language); known {
+		fix = fmt.Sprintf("%s, or %s", r.advice(), fix)
+	}
+	return fmt.Sprintf("No installed or recommended model recognises your language (%s); %s.", c.Language, fix)
 }
 
 func (m listedModel) state() string {

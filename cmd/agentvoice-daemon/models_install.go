@@ -66,7 +66,10 @@ func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, ou
 		return err
 	}
 	if len(wanted) == 0 {
-		out.say("The recommended models come with agentvoice; there is nothing to install.")
+		out.say("The recommended models come with agentvoice; there is nothing to install. `agentvoice-daemon models list` shows others.")
+	}
+	if unheard := list.unheard(); len(names) == 0 && unheard != "" {
+		out.say(unheard)
 	}
 	if err := f.agree(wanted, in, out); err != nil {
 		return err

@@ -116,7 +116,7 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 		return func(err error) { log.Warn().Err(err).Msg(what + " failed; using the fallback engine") }
 	}
 	cfg, err := localEngines(log, live.SpeechChoice{Engine: protocol.VoiceAuto, Persist: true}, speechReports{
-		warn("recognition"), warn("voice"), warn("end-of-turn model"), warn("voice detector"), func(string) {}, // clients name the language
+		warn("recognition"), warn("voice"), warn("end-of-turn model"), warn("voice detector"), func(string, string) {}, // clients name the language
 		func(took time.Duration) {
 			log.Warn().Dur("firstMs", took).Msg("the voice is too slow on this machine; Flite speaks")
 		},

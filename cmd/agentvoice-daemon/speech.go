@@ -233,7 +233,11 @@ func (l localSpeech) recognizers(language string, report speechReports) hearing.
 			report.hearing(l.hearingLost)
 		}
 		if !l.understands(language) {
-			report.language(language)
+			model := ""
+			if e, known := recogniserOf(language); known {
+				model = e.Name
+			}
+			report.language(language, model)
 		}
 		return factory()
 	}
@@ -330,13 +334,8 @@ func (l localSpeech) examineHearing(needed bool, language string) finding {
 		return f
 	}
 	fix := "choose a service with agentvoice.provider"
-	if m, err := models.DefaultManifest(); err == nil {
-		for _, e := range m.Recommend(language, models.Fast) {
-			if e.Use() != engine.Speech {
-				fix = fmt.Sprintf("run `agentvoice-daemon models install %s`, or %s", e.Name, fix)
-				break
-			}
-		}
+	if e, known := recogniserOf(language); known {
+		fix = fmt.Sprintf("%s, or %s", e.advice(), fix)
 	}
 	return found("recognition", false, "", nil, fault{fmt.Sprintf("%s does not understand your language (%s)", f.Detail, language), fix})
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
@@ -17,9 +19,9 @@ import (
 // A recogniser that does not know the user's language says so when it is made. PocketSphinx
 // knows English.
 func TestRecogniserOfAnotherLanguage(t *testing.T) {
-	for language, want := range map[string]string{"": "", "en": "", "de": "de"} {
+	for language, want := range map[string]string{"": "", "en": "", "de": "de parakeet-tdt-0.6b-v3-int8", "tlh": "tlh "} {
 		got := ""
-		r, err := localSpeech{}.recognizers(language, speechReports{language: func(l string) { got = l }})()
+		r, err := localSpeech{}.recognizers(language, speechReports{language: func(l, model string) { got = l + " " + model }})()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,6 +70,29 @@ func TestComparer(t *testing.T) {
 	}
 	if daemon.ClassOf(result.Answer.Phrase) != csm.Stop {
 		t.Errorf("the sound is %+v", result.Answer)
+	}
+}
+
+// Where nothing recognises the user's language, models list and models install say what does and what
+// that needs.
+func TestModelOfALanguage(t *testing.T) {
+	german := listedModel{Use: engine.Finals, Languages: []string{"de"}}
+	for _, c := range []struct {
+		language string
+		change   func(*listedModel)
+		want     string
+	}{
+		{"de", func(*listedModel) {}, "models install parakeet-tdt-0.6b-v3-int8` (meant for 4 cores and 8 GB), or choose a service"},
+		{"de", func(m *listedModel) { m.Recommended = true }, ""},
+		{"de", func(m *listedModel) { m.Installed = true }, ""},
+		{"de", func(m *listedModel) { m.Installed, m.Use = true, engine.Speech }, "models install parakeet"},
+		{"tlh", func(*listedModel) {}, "(tlh); choose a service with agentvoice.provider."},
+	} {
+		m := german
+		c.change(&m)
+		if got := (catalogue{Language: c.language, Models: []listedModel{m}}).unheard(); !strings.Contains(got, c.want) || got != "" && c.want == "" {
+			t.Errorf("%s: %q, want %q", c.language, got, c.want)
+		}
 	}
 }
 

@@ -218,7 +218,7 @@ func comparer(set live.SpeechChoice, local bool) hearing.Factory {
 // recogniser does not know the user's language, and when the voice is too slow for this machine.
 type speechReports struct {
 	hearing, voice, turnEnd, detector func(error)
-	language                          func(string)
+	language                          func(language, model string) // that knows it; "" if there is none
 	slow                              func(took time.Duration)
 }
 

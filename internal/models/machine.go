@@ -19,6 +19,11 @@ const (
 
 var classes = []Class{Small, Standard, Fast}
 
+// Needs returns the cores and the memory of the smallest machine of the class, or "" if any will do.
+func (c Class) Needs() string {
+	return map[Class]string{Standard: "4 cores and 8 GB", Fast: "8 cores and 16 GB"}[c]
+}
+
 // atLeast reports whether a machine of class c can run models for the other class.
 func (c Class) atLeast(other Class) bool {
 	return slices.Index(classes, c) >= slices.Index(classes, other)

@@ -169,6 +169,17 @@ func (m *Manifest) Recommend(language string, class Class) []Entry {
 	return list
 }
 
+// Recogniser returns the first recogniser that knows a language, whatever machine it needs.
+func (m *Manifest) Recogniser(language string) (e Entry, known bool) {
+	language, _, _ = strings.Cut(strings.ToLower(language), "-")
+	for _, e := range m.Models {
+		if (e.Use() == engine.Finals || e.Use() == engine.Partials) && slices.Contains(e.Languages, language) {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
 // excludes reports whether a model is not used beside another one: they have the same use, or
 // recognise with different libraries.
 func (e Entry) excludes(other Entry) bool {

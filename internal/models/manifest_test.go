@@ -198,6 +198,22 @@ func TestRecommendation(t *testing.T) {
 	}
 }
 
+// Each of these languages has a recogniser, also for a machine that is smaller than recommended.
+func TestRecogniserOfALanguage(t *testing.T) {
+	m, err := DefaultManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for language, want := range map[string]string{
+		"en": "moonshine-tiny-en", "de-AT": "parakeet-tdt-0.6b-v3-int8", "fr": "parakeet-tdt-0.6b-v3-int8", "es": "parakeet-tdt-0.6b-v3-int8",
+		"ja": "nemotron-3.5-asr-streaming-0.6b-int8", "tlh": "",
+	} {
+		if e, known := m.Recogniser(language); e.Name != want || known != (want != "") {
+			t.Errorf("%s: %q, want %q", language, e.Name, want)
+		}
+	}
+}
+
 // Preferred models come first, then those that know the language, then those that the user
 // installed, then those of the manifest.
 func TestOrder(t *testing.T) {

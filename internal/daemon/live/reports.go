@@ -61,14 +61,18 @@ func (r *Reports) DetectorReplaced(err error) {
 	w.port.Warn(protocol.CodeDetectorReplaced, w.because(err))
 }
 
-// LanguageUnknown tells the user, once, that the recogniser does not understand a language.
-func (r *Reports) LanguageUnknown(language string) {
+// LanguageUnknown tells the user, once, that the recogniser does not understand a language, and
+// which model does, "" if there is none.
+func (r *Reports) LanguageUnknown(language, model string) {
 	w := r.to()
 	if w == nil {
 		return
 	}
 	w.cfg.Log.Warn().Str("language", language).Msg("the recogniser does not understand the user's language")
 	if w.service.foreign.CompareAndSwap(false, true) {
+		if model != "" {
+			language += ": " + model
+		}
 		w.port.Warn(protocol.CodeLanguageUnknown, language)
 	}
 }

@@ -75,7 +75,7 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 		reports.TurnEndReplaced(errors.New("a model is damaged"))
 		reports.DetectorReplaced(errors.New("a model is damaged")) // four detectors fail one by one
 		reports.DetectorReplaced(errors.New("a model is damaged"))
-		reports.LanguageUnknown("de")
+		reports.LanguageUnknown("de", "parakeet")
 		reports.VoiceSlow(1400 * time.Millisecond)
 		tk.end()
 	}
@@ -92,7 +92,7 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 	if heard, spoken := tk.messages(protocol.CodeHearingReplaced), tk.messages(protocol.CodeVoiceReplaced); len(heard) != 2 || len(spoken) != 2 || strings.Contains(heard[0], "damaged") {
 		t.Errorf("the user was told %q and %q", heard, spoken)
 	}
-	if told := tk.messages(protocol.CodeLanguageUnknown); len(told) != 1 || !strings.Contains(told[0], "(de)") {
+	if told := tk.messages(protocol.CodeLanguageUnknown); len(told) != 1 || !strings.Contains(told[0], "(de: parakeet)") {
 		t.Errorf("the user was told %q about the language", told)
 	}
 	if told := tk.messages(protocol.CodeDetectorReplaced); len(told) != 1 || strings.Contains(told[0], "damaged") {
