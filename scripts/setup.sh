@@ -48,14 +48,14 @@ runtime_for() {
   esac
 }
 
-# notices_for RUNTIME: the licence of the runtime, from its package.
+# notices_for RUNTIME: the licence of the runtime, from its package or that of another platform.
 notices_for() {
   local from='pypi onnxruntime==1.32.0 onnxruntime' platform=${1##* }
   local licence=2f07c72751aed99790b8a4869cf2311df85a860b22ded05fa22803587a48922c
   local others=d8696258afcf9df7827a5e01d6b6d55ee9b461b4e82020f5f48242deb9cc2270
   case $platform in
     win_amd64) licence=c250d6278f0b47a6439fb7592b08b58a55eb9f535aa49a1db63211c3f982b674 others=bf8073fd6a112ac2a656bb60799652127e881689e51d37ad20df446cd5188b2d ;; # other line ends
-    macosx_10_15_x86_64) return ;; # its package has none
+    macosx_10_15_x86_64) platform=macosx_14_0_arm64 ;; # its package has none
   esac
   echo "onnxruntime/LICENSE.txt $from/LICENSE $licence $platform
 onnxruntime/ThirdPartyNotices.txt $from/ThirdPartyNotices.txt $others $platform"
