@@ -16,7 +16,7 @@ func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Sna
 	said := d.classify(text, Certain(text))
 	class, instead := csm.Backchannel, ""
 	if !d.settlesMode(id, said.Class, true) {
-		if d.typedClass(said.Class, said.Named, done) {
+		if d.typedClass(said, done) {
 			return text, true
 		} else if said.Class != csm.Content {
 			return text, false
@@ -49,25 +49,25 @@ func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Sna
 
 // typedClass runs the action for a class of typed words and reports whether there was
 // one. A typed yes allows the same calls as a spoken one.
-func (d *Daemon) typedClass(class csm.Class, named bool, done func(csm.Reply, protocol.Snapshot)) bool {
+func (d *Daemon) typedClass(said csm.Final, done func(csm.Reply, protocol.Snapshot)) bool {
 	st := d.loop.State()
-	switch class {
+	switch said.Class {
 	case csm.Stop:
 		d.Call(func(c csm.Call) csm.Event { return csm.UserInterrupt{Call: c} }, done)
 	case csm.Pause, csm.Continue:
 		if !st.HasPlayback() {
-			return d.typedAnswer(class, named, done)
+			return d.typedAnswer(said, done)
 		}
-		d.Call(func(c csm.Call) csm.Event { return csm.UserPlayback{Call: c, Pause: class == csm.Pause} }, done)
+		d.Call(func(c csm.Call) csm.Event { return csm.UserPlayback{Call: c, Pause: said.Class == csm.Pause} }, done)
 	default:
-		return d.typedAnswer(class, named, done)
+		return d.typedAnswer(said, done)
 	}
 	return true
 }
 
 // typedAnswer gives a class of typed words as the answer to an open question about a call, and reports
 // whether it is one. It means the same as spoken: see csm.Means.
-func (d *Daemon) typedAnswer(class csm.Class, named bool, done func(csm.Reply, protocol.Snapshot)) bool {
+func (d *Daemon) typedAnswer(said csm.Final, done func(csm.Reply, protocol.Snapshot)) bool {
 	w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval)
 	if !asked {
 		return false
@@ -77,9 +77,9 @@ func (d *Daemon) typedAnswer(class csm.Class, named bool, done func(csm.Reply, p
 		return false
 	}
 	allow := true
-	switch csm.Means(turn.OverQuestion, class, false) {
+	switch csm.Means(turn.OverQuestion, said.Class, said.Doubted) {
 	case csm.MeansYes:
-		allow = named || !w.Calls[0].Destructive
+		allow = said.Named || !w.Calls[0].Destructive
 	case csm.MeansAssent:
 		allow = !w.Calls[0].Destructive
 	case csm.MeansUnclear:
@@ -93,7 +93,7 @@ func (d *Daemon) typedAnswer(class csm.Class, named bool, done func(csm.Reply, p
 	default:
 		return false
 	}
-	if !allow || !named && proposalOf(call.ToolCall).click {
+	if !allow || !said.Named && proposalOf(call.ToolCall).click {
 		d.askAgain(w.Calls[0].ID)
 		done(csm.Reply{}, d.Snapshot())
 		return true

@@ -492,7 +492,7 @@ func TestTypedAnswersToAQuestion(t *testing.T) {
 	}{
 		{"yes", &no, csm.ToolRunning, false}, {"no", &no, csm.ToolRejected, false}, {"nein", &yes, csm.ToolRejected, false},
 		{"okay", &no, csm.ToolRunning, false}, {"permission granted", &no, csm.ToolRunning, false},
-		{"okay", &yes, csm.ToolPending, true}, {"yes, but", &no, csm.ToolPending, false}, {"wait", &no, csm.ToolPending, false}, {"hold on", &yes, csm.ToolPending, false},
+		{"okay", &yes, csm.ToolPending, true}, {"yes, but", &no, csm.ToolPending, false}, {"yes, delete it in", &no, csm.ToolPending, false}, {"wait", &no, csm.ToolPending, false}, {"hold on", &yes, csm.ToolPending, false},
 		{"yes", &yes, csm.ToolPending, true}, {"repeat that", &yes, csm.ToolPending, true}, {"von vorne", &yes, csm.ToolPending, true}, {"yes, delete", &yes, csm.ToolRunning, false},
 	} {
 		r := newRoom(t, protocol.DefaultSettings(), false, "", false)
