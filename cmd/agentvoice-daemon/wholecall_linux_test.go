@@ -41,7 +41,7 @@ func TestTheCallThatIsShownIsTheCallThatRuns(t *testing.T) {
 		{"edit", "Edit", "", `[{"type":"diff","path":".git/config","newText":"[core]"}]`, true},
 		{"execute", "Run the tests", "", "", true},
 		{"other", "Deploy to production", "", "", true},
-		{"other", "deploy", `{"environment":"production"}`, "", false},
+		{"other", "deploy", `{"environment":"production"}`, "", true},
 		{"execute", "Numbers", `{"command":"ls","timeout":12345678901234567890}`, "", false},
 		{"edit", "Edit", "", `[{"type":"diff","path":"a.go","oldText":"a","newText":"b"}]`, false},
 	}
