@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -432,6 +433,28 @@ func TestAnswersThatDoNotPause(t *testing.T) {
 				t.Errorf("paused %v, want %v", paused, c.pauses)
 			}
 		})
+	}
+}
+
+// An answer with a question behind it does not pause: a pause would end it, and the question would be
+// asked out of place.
+func TestAnAnswerWithAQuestionDoesNotPause(t *testing.T) {
+	no := false
+	k := newTask(t, protocol.English)
+	k.d.OfferTools([]copilot.Tool{{Name: "rename_symbol", Destructive: &no}})
+	k.port.Answer(k.request, 0, strings.Repeat("This is one of many sentences in a long answer. ", 6), false)
+	k.d.Post(k.port.ToolCall(k.request, 0, copilot.ToolCall{ID: "c1", Name: "rename_symbol", Input: json.RawMessage(`{"to":"b"}`), Destructive: &no}))
+	k.d.Post(csm.CopilotDone{Request: k.request})
+	k.d.Drain()
+	line, _ := speech.LineOf(k.d.State().Speech)
+	for n := range 4 {
+		k.clock.Advance(7*time.Second, k.d.Drain)
+		k.d.Post(csm.SpeechPlayed{Gen: line.Gen, Seq: line.Segments[n].Seq})
+		k.d.Drain()
+	}
+	k.said()
+	if st := k.d.State(); !st.Asking() || st.VoicePaused || !speech.Audible(st.Speech) {
+		t.Errorf("asking %v, paused %v in %v", st.Asking(), st.VoicePaused, st.Phase())
 	}
 }
 

@@ -180,7 +180,7 @@ func TestQuestionsNameWrittenFiles(t *testing.T) {
 func TestQuestionsNameEveryFile(t *testing.T) {
 	for command, want := range map[string]string{
 		"rm -f a b c d e f deploy.sh":        "It would delete a, b, c, d, e, f and deploy.sh.",
-		"tee a b c d e f last.txt":         "It would overwrite a, b, c, d, e, f and last.txt.",
+		"tee a b c d e f last.txt":           "It would overwrite a, b, c, d, e, f and last.txt.",
 		"rm -r build vendor/build":           "It would delete build and “vendor/build”.",
 		"rm -r x/build y/build":              "It would delete “x/build” and “y/build”.",
 		"rm -r build ./build":                "It would delete build.",
