@@ -18,8 +18,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing/moonshine"
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns/smartturn"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice/kokoro"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
@@ -254,11 +254,11 @@ func (l localSpeech) synthesizers(set live.SpeechChoice, report func(error)) voi
 }
 
 // listener returns the acoustic end-of-turn detector, if a model for it is installed.
-func (l localSpeech) listener(report func(error)) func() turns.Listener {
+func (l localSpeech) listener(report func(error)) func() sound.Listener {
 	if l.turnEnd == nil {
 		return nil
 	}
-	return turns.Engine(l.turnEnd, report)
+	return sound.Engine(l.turnEnd, report)
 }
 
 // examine reports which models are installed and which engines are used. The built-in
