@@ -125,7 +125,9 @@ func (r *computed) Finish() (Result, error) {
 	return resultOf(reply.Final), nil
 }
 
-func resultOf(f *engine.Final) Result { return Result{Text: f.Text, Probs: f.Probs, Answer: f.Answer} }
+func resultOf(f *engine.Final) Result {
+	return Result{Text: f.Text, Probs: f.Probs, Stop: f.Stop, Answer: f.Answer}
+}
 
 // Close implements Recognizer. Closing the last recognizer of an engine frees its models.
 func (r *computed) Close() error {
