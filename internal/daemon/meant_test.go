@@ -180,3 +180,36 @@ func TestTheRestOfASentenceIsNoCommand(t *testing.T) {
 		r.mu.Unlock()
 	}
 }
+
+// TestWordsBelongToTheQuestionTheyBeganOver: what was decided or asked between an onset and its words
+// changes nothing. A yes to a question that a click decided is no command and no message, and "skip",
+// begun before a question, is no answer to it.
+func TestWordsBelongToTheQuestionTheyBeganOver(t *testing.T) {
+	no := false
+	for _, said := range []string{"yes, run the tests", "yes, run them"} {
+		r := newRoom(t, locale(t, protocol.English), true, "", false)
+		r.asks("", copilot.ToolCall{ID: "c1", Name: "run_tests", Input: json.RawMessage(`{}`)})
+		r.heardQuestion()
+		utterance := r.utters(Transcript{})
+		call := r.d.State().Copilot.(copilot.WaitingForApproval).Calls[0].ID
+		r.d.Post(csm.UserApprove{ToolCall: call, Approved: true})
+		r.d.Drain()
+		f := r.port.Heard(1, utterance, Certain(said))
+		r.port.Post(f)
+		r.d.Drain()
+		if waits := len(r.d.State().Queue); f.Class != csm.Yes || waits != 0 || len(r.d.voice.wishes) != 0 {
+			t.Errorf("%q is %v, and %d wait", said, f.Class, waits)
+		}
+	}
+
+	r := newRoom(t, locale(t, protocol.English), true, "", false)
+	r.d.OfferTools([]copilot.Tool{{Name: "run_tests", Destructive: &no}})
+	r.types("do it somehow")
+	utterance := r.utters(Transcript{})
+	r.d.Post(r.port.ToolCall(r.request, 0, copilot.ToolCall{ID: "c1", Name: "run_tests", Input: json.RawMessage(`{}`), Destructive: &no}))
+	r.d.Post(csm.CopilotDone{Request: r.request})
+	r.d.Drain()
+	if f := r.port.Heard(1, utterance, Certain("skip")); f.Class != csm.Stop {
+		t.Errorf("\"skip\", begun before the question, is %v", f.Class)
+	}
+}

@@ -193,7 +193,7 @@ func TestQuestionOfTheAssistant(t *testing.T) {
 			if got := r.d.question(w.Calls[0].ID); got != want {
 				t.Errorf("asked %q, want %q", got, want)
 			}
-			if got := r.d.classify(says, Certain(says)); got.Class != csm.Content {
+			if got := r.d.classify(r.d.questionOver(0), says, Certain(says)); got.Class != csm.Content {
 				t.Errorf("%q is taken for %v", says, got.Class)
 			}
 			r.types(says)

@@ -14,9 +14,9 @@ var sendPhrases = map[protocol.Locale]string{
 // cutSendPhrase removes the send phrase, or its refusal, from the end of an utterance. Only the
 // mode for that phrase listens for it. sends: what was said is to be sent. kept: "don't send it"
 // keeps it. Over a question about a tool, the words are an answer first.
-func (d *Daemon) cutSendPhrase(text string, t Transcript) (rest string, sends, kept bool) {
+func (d *Daemon) cutSendPhrase(q question, text string, t Transcript) (rest string, sends, kept bool) {
 	set := d.conversationSettings().TurnDetection
-	if set.Mode != protocol.TurnPhrase || d.asking() && answers(d.classify(text, t).Class) {
+	if set.Mode != protocol.TurnPhrase || q.call != 0 && answers(d.classify(q, text, t).Class) {
 		return text, false, false
 	}
 	phrase := set.SendPhrase
@@ -29,9 +29,9 @@ func (d *Daemon) cutSendPhrase(text string, t Transcript) (rest string, sends, k
 	if rest, sends = d.beforeSendPhrase(text, phrase); !sends {
 		return text, false, false
 	}
-	if d.asking() {
+	if q.call != 0 {
 		said := d.lastBefore(text, rest, phrase)
-		if class := d.classify(said, t).Class; answers(class) || class == csm.Unclear {
+		if class := d.classify(q, said, t).Class; answers(class) || class == csm.Unclear {
 			return said, false, false
 		}
 	}

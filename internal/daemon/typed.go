@@ -13,7 +13,8 @@ func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Sna
 	if d.loop.State().Phase() == csm.PhaseIdle {
 		return text, false
 	}
-	said := d.classify(text, Certain(text))
+	q := d.questionOver(id)
+	said := d.classify(q, text, Certain(text))
 	class, instead := csm.Backchannel, ""
 	if !d.settlesMode(id, said.Class, true) {
 		if d.typedClass(said, done) {
@@ -21,7 +22,7 @@ func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Sna
 		} else if said.Class != csm.Content {
 			return text, false
 		}
-		class, instead = d.commanded(id, text)
+		class, instead = d.commanded(q, id, text)
 	}
 	switch {
 	case class == csm.Content && instead != "":

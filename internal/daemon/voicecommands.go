@@ -35,6 +35,7 @@ type voiceCommands struct {
 	before turn.State // of the user's turn after the last step
 
 	agent agentChoice
+	asked atomic.Uint64 // the call that was asked about last
 
 	sounding atomic.Pointer[speech.Segment] // current or last spoken segment
 
@@ -194,7 +195,7 @@ func (d *Daemon) after(u spoken.Utterance) (do func(), ok bool) {
 // commanded returns the core's class for words that are a command to the conversation,
 // and queues their action until the core has taken them. A command that does not apply
 // is content, and instead is sent in its place.
-func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, instead string) {
+func (d *Daemon) commanded(q question, utterance uint64, text string) (class csm.Class, instead string) {
 	u := d.grammar().Classify(text)
 	if u.Class != spoken.UtteranceCommand && u.Class != spoken.UtteranceContent {
 		return csm.Content, ""
@@ -207,7 +208,7 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 		d.wish(utterance, wish{do: do})
 		return d.beside(), ""
 	}
-	if u.Command == spoken.CommandUndo && d.asking() { // "take that back" is said of the yes
+	if u.Command == spoken.CommandUndo && q.open { // "take that back" is said of the yes
 		return csm.No, ""
 	}
 	if p, ok := d.editorCommand(u, text); ok {
@@ -216,7 +217,7 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 	}
 	switch u.Command {
 	case spoken.CommandSkip, spoken.CommandScratch:
-		if !d.asking() {
+		if !q.open {
 			return csm.Stop, ""
 		}
 	case spoken.CommandSkipCode:
@@ -233,17 +234,17 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 		d.wish(utterance, wish{do: func() { _ = d.Speak(tell, func(csm.Reply, protocol.Snapshot) {}) }, waits: true})
 		return csm.Stop, ""
 	case spoken.CommandRepeat, spoken.CommandRepeatSentence, spoken.CommandFromStart:
-		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
-			d.wish(utterance, wish{do: func() { d.askAgain(w.Calls[0].ID) }})
+		if q.open { // the question stays open
+			d.wish(utterance, wish{do: func() { d.askAgain(q.call) }})
 			return d.beside(), ""
 		}
 	case spoken.CommandReadChange, spoken.CommandShowChange:
-		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
-			return d.aboutChange(utterance, w.Calls[0].ID, u.Command == spoken.CommandShowChange), ""
+		if q.open { // the question stays open
+			return d.aboutChange(utterance, q.call, u.Command == spoken.CommandShowChange), ""
 		}
 	case spoken.CommandWhy:
-		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
-			d.wish(utterance, wish{do: func() { d.say(d.reasonOf(w.Calls[0].ID)) }})
+		if q.open { // the question stays open
+			d.wish(utterance, wish{do: func() { d.say(d.reasonOf(q.call)) }})
 			return d.beside(), ""
 		}
 	case spoken.CommandAlwaysAsk:
@@ -252,7 +253,7 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 			return d.beside(), ""
 		}
 	case spoken.CommandUndoCorrection:
-		if d.asking() {
+		if q.open {
 			break
 		}
 		if heard, sent, ok := d.undoCorrection(d.content.lastCorrected()); sent {
@@ -262,7 +263,7 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 			return csm.Backchannel, ""
 		}
 	case spoken.CommandSummarise:
-		if d.content.lastSpoken() != "" && !d.asking() {
+		if d.content.lastSpoken() != "" && !q.open {
 			return csm.Content, voiceWords[d.locale()].summarise
 		}
 	}
@@ -320,6 +321,9 @@ func (d *Daemon) obey(s dispatch.Step) {
 		d.take(typedWish)
 	}
 	v.before = s.State.Turn
+	if w, asked := s.State.Copilot.(copilot.WaitingForApproval); asked {
+		v.asked.Store(w.Calls[0].ID)
+	}
 	if _, listens := s.State.Conv.(csm.Listening); v.next != nil && listens && s.State.Current.ID == 0 {
 		do := v.next
 		v.next = nil

@@ -25,7 +25,8 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	if called {
 		t = t.rest(text)
 	}
-	text, sends, kept := d.cutSendPhrase(text, t)
+	q := d.questionOver(utterance)
+	text, sends, kept := d.cutSendPhrase(q, text, t)
 	if sends {
 		f.Class = csm.Send
 	} else if kept && text == "" || spoken.Subtitles(text) && !t.Pressed {
@@ -33,14 +34,14 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	} else if called && text == "" {
 		f.Class = csm.Attention
 	} else {
-		said := d.classify(text, t)
+		said := d.classify(q, text, t)
 		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
 		if d.settlesMode(utterance, f.Class, t.settles()) {
 			f.Class = csm.Backchannel
 		} else if d.goesOn(utterance, f.Class) {
 			f.Class = csm.Content
 		} else if f.Class == csm.Content {
-			f.Class, instead = d.commanded(utterance, text)
+			f.Class, instead = d.commanded(q, utterance, text)
 			if (t.doubtful() || t.unvouched()) && (f.Class != csm.Content && d.forgetWish(utterance) || instead != "") {
 				f.Class, f.Doubted, instead = csm.Content, true, ""
 			}
@@ -98,15 +99,40 @@ func (d *Daemon) heardSettled(epoch uint32, utterance uint64, said Transcript) c
 	return d.heardPartly(epoch, utterance, words)
 }
 
-// classify classifies an utterance, which may be the answer to a question about a tool.
-func (d *Daemon) classify(text string, t Transcript) csm.Final {
+// question is the question about a call that an utterance may answer; call is 0 without one.
+type question struct {
+	call uint64
+	open bool // it was not decided since
+}
+
+// questionOver returns the question over which an utterance began, whatever was asked or decided since:
+// words come later. What has no onset, such as typed words, may answer the open question.
+func (d *Daemon) questionOver(utterance uint64) question {
+	st := d.loop.State()
+	if u, known := turn.Find(st.Turn, utterance); known {
+		switch u.Stamp {
+		case turn.OverUnheard, turn.OverQuestion:
+		case turn.OverDecided:
+			return question{call: d.voice.asked.Load()}
+		default:
+			return question{}
+		}
+	}
+	if w, asked := st.Copilot.(copilot.WaitingForApproval); asked {
+		return question{w.Calls[0].ID, true}
+	}
+	return question{}
+}
+
+// classify classifies an utterance, which may be the answer to a question.
+func (d *Daemon) classify(q question, text string, t Transcript) csm.Final {
 	said := d.grammar().Classify(text)
 	class := classOf(said)
 	if d.invented(text, t) {
 		return csm.Final{Class: csm.Backchannel}
 	}
-	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open {
-		call, known := d.content.call(w.Calls[0].ID)
+	if q.call != 0 {
+		call, known := d.content.call(q.call)
 		switch {
 		case !known:
 		case call.Question != "":
