@@ -77,9 +77,19 @@ func (g *Grammar) Classify(text string) Utterance {
 func (g *Grammar) goesOn(c Command, words []string) bool {
 	switch c {
 	case CommandYes:
-		return endsOpen(words) && g.commands[strings.Join(words, " ")] == ""
+		return endsOpen(words) && !g.endsWith(c, words)
 	case CommandNo, CommandContinue:
 		return endsJoining(words)
+	}
+	return false
+}
+
+// endsWith reports whether the last words are a phrase of a command: "um, sure, why not".
+func (g *Grammar) endsWith(c Command, words []string) bool {
+	for i := range words {
+		if g.commands[strings.Join(words[i:], " ")] == c {
+			return true
+		}
 	}
 	return false
 }

@@ -13,7 +13,7 @@ func TestClassifyCommands(t *testing.T) {
 			"No, stop.", "that's enough", "That’s enough, thanks.", "just stop now", "cancel that please", "Shut up!", "actually, never mind"},
 		spoken.CommandRepeat: {"repeat", "Repeat that, please.", "could you say that again?", "say again", "What did you say?", "one more time", "Pardon?",
 			"sorry, what was that", "I didn't catch that", "again please"},
-		spoken.CommandYes: {"yes", "Yes.", "yes, yes", "Yeah!", "yep", "sure", "Yes, please.", "go ahead", "do it", "okay do it", "Um, yes", "of course", "yes, thank you",
+		spoken.CommandYes: {"yes", "Yes.", "yes, yes", "Yeah!", "yep", "sure", "Yes, please.", "go ahead", "do it", "okay do it", "Um, sure, why not?", "Um, yes", "of course", "yes, thank you",
 			"fine by me", "yes, you can", "do so", "yeah, okay", "yes, thanks"},
 		spoken.CommandNo:         {"no", "No!", "no no no", "Nope.", "no, thanks", "No thank you", "don't", "Please don't do it.", "reject it", "no, don't"},
 		spoken.CommandTryAgain:   {"try again", "Try that again, please.", "retry", "okay, try again", "Can you try again?", "do it again"},

@@ -214,7 +214,7 @@ await answer copilot/send
 
 const COMMAND = 'cd x && rm -rf . # harmless';
 
-test('a command of a tool that is called harmless is shown whole, named in full, and not run by a plain yes', `${TOOL}
+test('a command of a tool that is called harmless is shown whole, named in full, and needs a click for its comment', `${TOOL}
 after 8s
 say "yes"
 after 10s
@@ -228,7 +228,7 @@ after 10s
   await d.until('the question', (m) => m.approval !== undefined);
   const { approval, hint } = view(d);
   assert.match(approval?.question ?? '', /It would run cd and rm\./);
-  assert.deepEqual([approval?.destructive, approval?.commands, hint], [true, [COMMAND], 'Name the action, or click.']);
+  assert.deepEqual([approval?.destructive, approval?.commands, hint], [true, [COMMAND], 'Click to allow it, or say no.']);
   assert.deepEqual(JSON.parse(approval?.input ?? ''), { command: COMMAND, explanation: 'looks around' });
   await d.settled();
   assert.equal(d.invoked.length, 0, 'a plain yes allows nothing that deletes');
