@@ -234,17 +234,17 @@ func (d *Daemon) commanded(q question, utterance uint64, text string) (class csm
 		d.wish(utterance, wish{do: func() { _ = d.Speak(tell, func(csm.Reply, protocol.Snapshot) {}) }, waits: true})
 		return csm.Stop, ""
 	case spoken.CommandRepeat, spoken.CommandRepeatSentence, spoken.CommandFromStart:
-		if q.open { // the question stays open
-			d.wish(utterance, wish{do: func() { d.askAgain(q.call) }})
+		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
+			d.wish(utterance, wish{do: func() { d.askAgain(w.Calls[0].ID) }})
 			return d.beside(), ""
 		}
 	case spoken.CommandReadChange, spoken.CommandShowChange:
-		if q.open { // the question stays open
-			return d.aboutChange(utterance, q.call, u.Command == spoken.CommandShowChange), ""
+		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
+			return d.aboutChange(utterance, w.Calls[0].ID, u.Command == spoken.CommandShowChange), ""
 		}
 	case spoken.CommandWhy:
-		if q.open { // the question stays open
-			d.wish(utterance, wish{do: func() { d.say(d.reasonOf(q.call)) }})
+		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
+			d.wish(utterance, wish{do: func() { d.say(d.reasonOf(w.Calls[0].ID)) }})
 			return d.beside(), ""
 		}
 	case spoken.CommandAlwaysAsk:

@@ -111,7 +111,7 @@ func (d *Daemon) questionOver(utterance uint64) question {
 	st := d.loop.State()
 	if u, known := turn.Find(st.Turn, utterance); known {
 		switch u.Stamp {
-		case turn.OverUnheard, turn.OverQuestion:
+		case turn.OverAnswer, turn.OverUnheard, turn.OverQuestion: // the question may follow the answer
 		case turn.OverDecided:
 			return question{call: d.voice.asked.Load()}
 		default:
