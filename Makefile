@@ -159,7 +159,7 @@ test-tooling: $(TOOL)/testsum
 # in packages of CORE.
 SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' $(GO_DIRS) | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
-	@go test -vet=off -timeout 15m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
+	@go test -vet=off -timeout 15m -skip '$(call marked,realtime)' -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
 
 # The packages of CORE that test-pure does not run.

@@ -200,6 +200,8 @@ var breaths = flag.Int("breaths", 2, "questions in one breath with the wake phra
 // spotter and recogniser, whose models are loaded meanwhile, arrive once and without the phrase. It
 // prints how many are whole: from the first word on and to the end. Words may be misheard, as in any
 // question, the first one more often: "Copilot, who wrote" may become "throughout".
+//
+//test:realtime
 func TestQuestionsInOneBreath(t *testing.T) {
 	modelsOf(t)
 	r := newBreathRoom(t)
@@ -254,6 +256,8 @@ func TestQuestionsInOneBreath(t *testing.T) {
 }
 
 // TestThePhraseAloneAsksNothing: through the real parts, nothing of the phrase is sent.
+//
+//test:realtime
 func TestThePhraseAloneAsksNothing(t *testing.T) {
 	modelsOf(t)
 	r := newBreathRoom(t)
