@@ -218,7 +218,7 @@ func comparer(set live.SpeechChoice, local bool) hearing.Factory {
 // recogniser does not know the user's language, and when the voice is too slow for this machine.
 type speechReports struct {
 	hearing, voice, turnEnd, detector func(error)
-	language                          func(language, model string) // that knows it; "" if there is none
+	language                          func(language, model string) // model knows the language; may be ""
 	slow                              func(took time.Duration)
 }
 

@@ -6,7 +6,7 @@ import "strings"
 var (
 	// inventions are those that somebody may also say to an assistant.
 	inventions = phrases(`you|bye|bye bye|see you next time|bis zum nächsten mal|tschüss|おやすみなさい`)
-	// subtitles are those that nobody says to an assistant.
+	// subtitles are those that only a video would say.
 	subtitles = phrases(`thank you for watching|thanks for watching|thank you so much for watching|thank you very much for watching|thank you all for watching
 		thanks for watching this video|thank you for watching this video|thank you for watching the video|thanks for watching and see you in the next video
 		please subscribe|please subscribe to my channel|subscribe to my channel|please like and subscribe|like and subscribe|dont forget to subscribe

@@ -141,8 +141,8 @@ func TestAgreementAnswersAQuestionInProse(t *testing.T) {
 	r.left()
 }
 
-// What recognisers invent for a sound is nothing. What nobody says to an assistant is nothing however
-// probable it is, unless it was typed or a key was held.
+// Words that recognisers invent for a sound are ignored. Those that only a video would say are
+// ignored at any probability, unless they were typed or a key was held.
 func TestInventionsAreNothing(t *testing.T) {
 	d := newIdle(t, nil)
 	sure := func(text string) Transcript { return Transcript{Text: text, Probs: Certain(text).Probs} }

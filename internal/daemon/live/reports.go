@@ -61,8 +61,8 @@ func (r *Reports) DetectorReplaced(err error) {
 	w.port.Warn(protocol.CodeDetectorReplaced, w.because(err))
 }
 
-// LanguageUnknown tells the user, once, that the recogniser does not understand a language, and
-// which model does, "" if there is none.
+// LanguageUnknown tells the user, once, that the recogniser does not understand a language. model is
+// one that does, or "".
 func (r *Reports) LanguageUnknown(language, model string) {
 	w := r.to()
 	if w == nil {

@@ -38,21 +38,26 @@ func (c cast) Speak(ctx context.Context, name, text string, emit func([]int16, i
 	return c.Synthesizer.Speak(ctx, name, text, emit)
 }
 
+// casting returns the real engines, whose voice notes what it says and as whom.
+func casting(mu *sync.Mutex, said *[]string) func(SpeechChoice) (localrealtime.Config, error) {
+	return func(choice SpeechChoice) (localrealtime.Config, error) {
+		e, err := engines(choice)
+		real := e.Synthesizer
+		e.Synthesizer = func() (voice.Synthesizer, error) {
+			s, err := real()
+			return cast{Synthesizer: s, mu: mu, said: said}, err
+		}
+		return e, err
+	}
+}
+
 // Through the embedded server with the real voice, "another voice" makes the next speaker say its
 // name and the answers after it, and the conversation goes on.
 func TestAnotherVoiceSpeaks(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
 	cfg := devicesOf(&mouth{}, nil)
-	cfg.Engines = func(choice SpeechChoice) (localrealtime.Config, error) {
-		e, err := engines(choice)
-		real := e.Synthesizer
-		e.Synthesizer = func() (voice.Synthesizer, error) {
-			s, err := real()
-			return cast{Synthesizer: s, mu: &mu, said: &said}, err
-		}
-		return e, err
-	}
+	cfg.Engines = casting(&mu, &said)
 	agent := &answers{send: says("All tests pass.")}
 	tk := talkTo(t, agent, agent, nil, cfg)
 	tk.begin()
@@ -86,15 +91,7 @@ func TestTheFirstVoiceSpeaksForAnUnknownOne(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
 	cfg := devicesOf(&mouth{}, nil)
-	cfg.Engines = func(choice SpeechChoice) (localrealtime.Config, error) {
-		e, err := engines(choice)
-		real := e.Synthesizer
-		e.Synthesizer = func() (voice.Synthesizer, error) {
-			s, err := real()
-			return cast{Synthesizer: s, mu: &mu, said: &said}, err
-		}
-		return e, err
-	}
+	cfg.Engines = casting(&mu, &said)
 	agent := &answers{send: says("All tests pass.")}
 	tk := talkTo(t, agent, agent, func(s *protocol.Settings) { s.Voice.Name = "af_heart" }, cfg)
 	for range 2 {
