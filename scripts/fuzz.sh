@@ -2,7 +2,7 @@
 # Runs a part of the fuzz targets, each for a while. Which part depends on the commit, so that
 # all of them have their turn. A target that takes more than 300 MB fails. Go's mutator has a
 # buffer of 100 MB, and makes another when it loses that; GOMEMLIMIT has the old one collected. What a
-# target holds still counts.
+# target holds still counts. Go would spend up to a minute on making one input smaller.
 #
 #   scripts/fuzz.sh                     # COUNT targets (default 2) for FUZZTIME each (default 1m)
 #   scripts/fuzz.sh --list              # all targets, as package and name
@@ -19,7 +19,7 @@ fuzz() {
   mkdir -p out/fuzz
   go test -c -vet=off -fuzz "^$target\$" -o out/fuzz/target.test "$package"
   (cd "$package" && GOMEMLIMIT=200MiB "$root/out/tools/peak" -limit 300 -- "$root/out/fuzz/target.test" -test.run '^$' \
-    -test.fuzz "^$target\$" -test.fuzztime "$fuzztime" -test.fuzzcachedir "$cache/$package")
+    -test.fuzz "^$target\$" -test.fuzztime "$fuzztime" -test.fuzzminimizetime 5s -test.fuzzcachedir "$cache/$package")
 }
 
 if (($# == 2)); then

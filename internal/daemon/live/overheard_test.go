@@ -5,7 +5,6 @@ package live
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -375,12 +374,7 @@ func TestThePhraseAloneSendsNothing(t *testing.T) {
 // oneBreathOfWindow is oneBreath with a lease of the microphone, which other windows can take.
 func oneBreathOfWindow(t *testing.T) (*talk, *countingSpotter, *room) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	t.Setenv("XDG_RUNTIME_DIR", dir)
+	leaseFolder(t)
 	r := newRoom()
 	cfg := over(r)
 	cfg.Holder = "this window"
@@ -420,6 +414,8 @@ func TestAWindowThatTakesTheMicrophoneFirst(t *testing.T) {
 	tk, s, r := oneBreathOfWindow(t)
 	o := tk.w.waker.current.Load()
 	blocked := make(chan struct{})
+	unblock := sync.OnceFunc(func() { close(blocked) })
+	t.Cleanup(unblock)
 	tk.w.devices.q.Do(func() { <-blocked })
 	s.heard()
 	other, err := miclock.TakeOver(t.Context(), miclock.Holder{Name: "another window"})
@@ -428,7 +424,7 @@ func TestAWindowThatTakesTheMicrophoneFirst(t *testing.T) {
 	}
 	defer other.Release()
 	soon(t, o.ended, "the end of the microphone")
-	close(blocked)
+	unblock()
 	tk.want(protocol.StateFaulted)
 	tk.settled()
 	if r.open.Load() != 0 || o.kept.n != 0 {

@@ -218,7 +218,11 @@ func (k *waker) hear(ctx context.Context, set protocol.Settings) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	o := newOverheard(k.w, stop)
 	if err := k.open(ctx, o, set); err != nil {
+		cause := context.Cause(ctx) // another window may need the microphone already
 		k.close(o)
+		if cause != nil {
+			return cause
+		}
 		return err
 	}
 	k.current.Store(o)

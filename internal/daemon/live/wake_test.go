@@ -4,6 +4,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -22,7 +23,7 @@ import (
 type room struct {
 	mouth
 	open   atomic.Int32
-	opened chan struct{} // capacity 1; receives each time it is opened
+	opened chan struct{} // receives each time it begins to deliver, when the waker has published it
 }
 
 func newRoom() *room { return &room{opened: make(chan struct{}, 100)} }
@@ -31,8 +32,12 @@ func (r *room) Open(ctx context.Context) error {
 	if r.open.Add(1) != 1 {
 		panic("the microphone is opened twice")
 	}
-	r.opened <- struct{}{}
 	return ctx.Err()
+}
+
+func (r *room) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	r.opened <- struct{}{}
+	return r.mouth.Run(ctx, deliver)
 }
 
 func (r *room) Close() error {
@@ -197,15 +202,21 @@ func TestWakePhraseIsOptional(t *testing.T) {
 	}
 }
 
-// TestWakePhraseRespectsTheLease: the phrase is not listened for while another window
-// has the microphone, and a conversation in another window takes it without asking.
-func TestWakePhraseRespectsTheLease(t *testing.T) {
+// leaseFolder gives the test its own lease of the microphone.
+func leaseFolder(t *testing.T) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
+}
+
+// TestWakePhraseRespectsTheLease: the phrase is not listened for while another window
+// has the microphone, and a conversation in another window takes it without asking.
+func TestWakePhraseRespectsTheLease(t *testing.T) {
+	leaseFolder(t)
 	other, err := miclock.Acquire(t.Context(), miclock.Holder{Name: "another window"})
 	if err != nil {
 		t.Fatal(err)
@@ -238,6 +249,39 @@ func TestWakePhraseRespectsTheLease(t *testing.T) {
 	tk.d.Post(csm.UserStop{})
 	tk.want(protocol.StateTerminating, protocol.StateIdle)
 	soon(t, here.opened, "the microphone after that conversation")
+}
+
+// slowRoom is a microphone that another window takes while it is being opened.
+type slowRoom struct {
+	*room
+	taken chan *miclock.Lease
+}
+
+func (r *slowRoom) Open(ctx context.Context) error {
+	go func() {
+		l, _ := miclock.TakeOver(context.Background(), miclock.Holder{Name: "another window"})
+		r.taken <- l
+	}()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A microphone that another window takes while it is being opened is held by that window, and
+// not broken.
+func TestTakenWhileItIsOpened(t *testing.T) {
+	leaseFolder(t)
+	r := &slowRoom{newRoom(), make(chan *miclock.Lease)}
+	w := &World{cfg: Config{
+		Speed: 1, Holder: "this window",
+		Source: func(protocol.Settings) (audio.Source, error) { return r, nil },
+	}}
+	w.devices = &devices{w: w}
+	err := newWaker(w).hear(t.Context(), protocol.DefaultSettings())
+	var held *miclock.HeldError
+	if !errors.As(err, &held) {
+		t.Errorf("the microphone: %v, want that another window holds it", err)
+	}
+	soon(t, r.taken, "the lease of the other window").Release()
 }
 
 // TestWakePhraseThatCannotBeUsed: the user is told which word is the problem, or what
