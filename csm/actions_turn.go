@@ -242,7 +242,8 @@ func (r *run) attempt() {
 }
 
 // provisional says whether the user goes on with what the current request is about: a pause
-// ended the turn, its answer is not audible, none of its calls was decided, and no other message waits.
+// ended the turn, its answer is not audible, the user decided none of its calls, none that may change
+// something ran, and no other message waits.
 func (r *run) provisional() bool {
 	cur := r.st.Current
 	return r.words.Stamp == turn.OverRequest && len(r.st.Queue) == 0 && r.st.config().Turns != turn.Manual && cur.Role == User && cur.Failed == "" && cur.Utterance != 0 &&

@@ -264,10 +264,11 @@ func (r *run) decide() {
 
 func (r *run) approve() {
 	call, _ := r.asked()
+	beside := r.passes() && call.Reads // neither a decision nor a change: the turn stays provisional
 	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
 	r.refresh |= 1 << TimerTool // the previous call may have ended in this step
 	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.st.Current.Decided = true
+	r.st.Current.Decided = r.st.Current.Decided || !beside
 	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRunning)
 	r.emit(CallTool{ToolCall: call.ID, Request: live.Request, Turn: r.st.Current.ID})

@@ -169,7 +169,7 @@ type Turn struct {
 	Request       uint64        `json:"request,omitempty"`
 	Attempt       int           `json:"attempt,omitempty"`
 	Interruptions int           `json:"interruptions,omitempty"`
-	Decided       bool          `json:"decided,omitempty"` // a tool call was allowed, rejected, or begun by the agent itself
+	Decided       bool          `json:"decided,omitempty"` // the user decided a tool call, or one that may change something runs unasked
 	Failed        Code          `json:"failed,omitempty"`  // failure code, while the failure is being explained
 	Config        *Config       `json:"config"`            // its configuration
 }

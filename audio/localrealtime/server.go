@@ -61,6 +61,10 @@ type Config struct {
 	// recognisers that compare sounds with them (hearing.AnswerTaker). It is called for each
 	// utterance and may be nil.
 	Expected func() [][]string
+	// Unfinished reports whether the words before a pause are the beginning of more, whatever
+	// they look like, since the conversation has no use for them alone. Then the pause must be
+	// as long as for a sentence that stops in the middle. It is called often, and may be nil.
+	Unfinished func(words string) bool
 	// Model answers the user. If nil, the server only transcribes and speaks verbatim
 	// text.
 	Model Model

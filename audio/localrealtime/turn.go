@@ -149,10 +149,11 @@ func (c *call) judgeOf(since int64) turns.Judge {
 // them costs nothing, because the transcript is not complete before that.
 func (c *call) delayOf(since int64) time.Duration {
 	judge := c.judgeOf(since)
-	if words, known := c.wordsUpTo(since); known {
-		return judge.Delay(words)
+	words, known := c.wordsUpTo(since)
+	if !known || c.srv.cfg.Unfinished != nil && words != "" && c.srv.cfg.Unfinished(words) {
+		return turns.Longest(judge)
 	}
-	return turns.Longest(judge)
+	return judge.Delay(words)
 }
 
 // wordsUpTo returns the recognised words of the open utterance up to a position. known is

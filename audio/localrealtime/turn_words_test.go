@@ -92,6 +92,25 @@ func TestAPauseIsJudgedByTheWords(t *testing.T) {
 	}
 }
 
+// TestWordsThatTheConversationHasNoUseForWait: a pause after them must be as long as in the middle of a
+// sentence, whatever they look like.
+func TestWordsThatTheConversationHasNoUseForWait(t *testing.T) {
+	for words, wait := range map[string]int64{"yes": 1500, "no": 250} {
+		t.Run(words, func(t *testing.T) {
+			h := start(t, recognising(words), func(c *Config) {
+				c.Unfinished = func(words string) bool { return words == "yes" }
+			})
+			p := h.call(t, semantic)
+			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), time.Millisecond)
+			for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
+				if e.Type == "input_audio_buffer.speech_stopped" {
+					near(t, "audio_end_ms", e.AudioEndMs, 1400+wait+64, 128)
+				}
+			}
+		})
+	}
+}
+
 // TestAPauseWaitsForTheWordsOfReceivedAudio checks that a recogniser with a backlog does
 // not cut off an unfinished sentence: the turn does not end before the recogniser reaches
 // the pause, unless the pause is long enough for any words.

@@ -177,7 +177,7 @@ func (d *Daemon) fromWorld(e csm.Event) {
 func (d *Daemon) port() Port {
 	return Port{
 		Post: d.fromWorld, Settings: d.prompted, NewUtterance: d.content.newID,
-		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
+		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Unfinished: d.unfinished, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Faulty: d.faulty, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
 		Capturing: d.capturing, Waking: d.waking, Used: d.used,

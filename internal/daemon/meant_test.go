@@ -181,6 +181,44 @@ func TestTheRestOfASentenceIsNoCommand(t *testing.T) {
 	}
 }
 
+// begins lets a voice begin, whose words are not known yet.
+func (r *room) begins() {
+	r.next++
+	r.d.Post(csm.SpeechStarted{Epoch: 1, Utterance: r.next, Pos: int64(r.next) * 480000})
+	r.d.Drain()
+}
+
+// TestWordsThatAnswerNothingGoOn: an answer where nothing was asked, and one word that is no command,
+// begin a sentence. While something is open, they are short answers.
+func TestWordsThatAnswerNothingGoOn(t *testing.T) {
+	r := newRoom(t, locale(t, protocol.English), false, "", false)
+	if r.d.unfinished("yes") {
+		t.Error("a word goes on although nobody speaks")
+	}
+	r.begins()
+	for words, want := range map[string]bool{
+		"Yes": true, "no": true, "Okay": true, "hold on": true, "Wait": true, "sounds good": true, "go on": true, "Denying": true, "uh-huh": true,
+		"stop": false, "repeat": false, "undo": false, "faster": false, "goodbye": false, "help": false,
+		"run the tests": false, "Yes, go ahead and run them": false, "yes please run the tests": false, "": false,
+	} {
+		if got := r.d.unfinished(words); got != want {
+			t.Errorf("%q goes on: %v, want %v", words, got, want)
+		}
+	}
+
+	r = newRoom(t, locale(t, protocol.English), false, "", false)
+	r.utters(Certain("rename it"))
+	r.begins()
+	if r.d.unfinished("yes") {
+		t.Error("a yes goes on while a request is open")
+	}
+	r = newRoom(t, locale(t, protocol.English), false, "Done. Should I also update the tests?", false)
+	r.begins()
+	if r.d.unfinished("yes") {
+		t.Error("a yes goes on although the assistant has asked")
+	}
+}
+
 // TestWordsBelongToTheQuestionTheyBeganOver: what was decided or asked between an onset and its words
 // changes nothing. A yes to a question that a click decided is no command and no message, and "skip",
 // begun before a question, is no answer to it.

@@ -28,6 +28,9 @@ type Port struct {
 	Names func() []string
 	// Expected returns the groups of spoken.Answers, or nil where no answer is expected.
 	Expected func() [][]string
+	// Unfinished reports whether the words before a pause are the beginning of more: nothing is
+	// open that they could answer, and they are no message.
+	Unfinished func(words string) bool
 	// Language returns the ISO 639 code of the language that the user speaks: that of the
 	// settings, else that of the client; "" if neither is known.
 	Language func() string

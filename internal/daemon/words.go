@@ -163,6 +163,27 @@ func (d *Daemon) goesOn(utterance uint64, class csm.Class) bool {
 		u.Stamp == turn.OverRequest && st.Current.Utterance != 0 && turns.Of(d.content.utterance(st.Current.Utterance)) == turns.Open
 }
 
+// unfinished reports whether the words of the open utterance are the beginning of more: "yes" where
+// nothing was asked, "hold on" where there is nothing to hold, or one word that is no command.
+func (d *Daemon) unfinished(words string) bool {
+	st := d.loop.State()
+	voice, speaks := st.Turn.(turn.UserSpeaking)
+	if !speaks || voice.Open.Stamp != turn.OverNothing || len(st.Drafts) > 0 {
+		return false
+	}
+	text, _ := d.cutWakePhrase(words, false)
+	u := d.grammar().Classify(text)
+	switch classOf(u) {
+	case csm.Yes, csm.No, csm.Agree, csm.Assent, csm.Pause, csm.Continue, csm.Backchannel:
+		return true
+	case csm.Content:
+		_, command := d.editorCommand(u, text)
+		return u.Command == "" && !command && len(tokens(text)) == 1
+	default:
+		return false
+	}
+}
+
 // ClassOf classifies an utterance outside of a question, without user-defined commands.
 func ClassOf(text string) csm.Class { return classOf(spoken.Classify(text)) }
 

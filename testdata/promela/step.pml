@@ -245,7 +245,7 @@ inline to_question_content() {
      fi
   fi
 }
-#define goes_on (over == O_REQUEST && queue == 0 && man != 2 && !aturn && !expl && !acted && uttered && (rst == R_NONE || round == 0) && runcall == 0 && dyT == 0 && ap == A_NONE)
+#define goes_on (over == O_REQUEST && queue == 0 && man != 2 && !aturn && !expl && !acted && uttered && ap == A_NONE)
 inline content() {
   if
   :: ph == LISTENING -> stop_speech(); if :: !turn -> begin_turn() :: else fi; message()

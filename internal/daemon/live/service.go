@@ -249,7 +249,7 @@ func (s *service) serve(l *localServer, set protocol.Settings) error {
 	}
 	cfg.Synthesizer = s.w.voice.speakers.of(cfg.Synthesizer)
 	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
-	cfg.Words, cfg.Expected = s.w.port.Names, s.w.port.Expected
+	cfg.Words, cfg.Expected, cfg.Unfinished = s.w.port.Names, s.w.port.Expected, s.w.port.Unfinished
 	cfg.KeepEngines, cfg.EnginesFreed = s.w.cfg.KeepModels, heap.Return
 	if l.server, err = localrealtime.New(cfg); err != nil {
 		return err
