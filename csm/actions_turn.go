@@ -241,13 +241,16 @@ func (r *run) attempt() {
 	r.st.Current.Attempt = max(r.st.Current.Attempt, r.env.Event.(CopilotSent).Attempt)
 }
 
-// provisional says whether the user goes on with what the current request is about: a pause
-// ended the turn, its answer is not audible, the user decided none of its calls, none that may change
-// something ran, and no other message waits.
-func (r *run) provisional() bool {
-	cur := r.st.Current
-	return r.words.Stamp == turn.OverRequest && len(r.st.Queue) == 0 && r.st.config().Turns != turn.Manual && cur.Role == User && cur.Failed == "" && cur.Utterance != 0 &&
-		!cur.Decided && !r.approving()
+// provisional says whether the user goes on with what the current request is about.
+func (r *run) provisional() bool { return r.words.Stamp == turn.OverRequest && r.st.MayGoOn() }
+
+// MayGoOn says whether the words that follow may belong to the current request: a pause ended the turn,
+// the user decided none of its calls, none that may change something ran, and no other message waits. They
+// do if its answer is not audible.
+func (s *State) MayGoOn() bool {
+	cur := s.Current
+	return len(s.Queue) == 0 && s.config().Turns != turn.Manual && cur.Role == User && cur.Failed == "" && cur.Utterance != 0 &&
+		!cur.Decided && !s.approving()
 }
 
 // goOn adds words to the current request: it is cancelled and asked again as a whole.

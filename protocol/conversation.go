@@ -187,7 +187,7 @@ type TranscriptEntry struct {
 	TurnID     string    `json:"turnId"`
 	Role       Role      `json:"role"`
 	Text       string    `json:"text"`
-	Heard      string    `json:"heard,omitempty"`      // of the user's half: the recognised text, if names in it were corrected
+	Heard      string    `json:"heard,omitempty"`      // of the user's half: the recognised text, if names in it were corrected, or if words before and after a pause were recognised as one
 	Correction string    `json:"correction,omitempty"` // names a correction for conversation/undoCorrection
 	Final      bool      `json:"final"`
 	Seq        int64     `json:"seq"`

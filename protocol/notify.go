@@ -98,7 +98,7 @@ type TranscriptParams struct {
 	Final  bool   `json:"final"`
 	Seq    int64  `json:"seq"`
 	After  int64  `json:"after,omitempty"` // seq of the transcript to append to
-	Heard  string `json:"heard,omitempty"` // of the user's half: the recognised text, if names in it were corrected
+	Heard  string `json:"heard,omitempty"` // of the user's half: the recognised text, if names in it were corrected, or if words before and after a pause were recognised as one
 	// Correction names a correction for conversation/undoCorrection.
 	Correction string `json:"correction,omitempty"`
 	// End says why an answer was cut off; absent for others.

@@ -26,6 +26,7 @@ const (
 	Unload FrameKind = 'u' // frees them
 	Start  FrameKind = 's' // begins an utterance; payload: likely words, one per line
 	Audio  FrameKind = 'a' // audio of the utterance: 16 kHz, 16-bit little-endian
+	Before FrameKind = 'b' // audio before the utterance, whose sentence it may continue; before any Audio
 	Settle FrameKind = 'p' // requests the final as it is so far; later audio is silence until Resume
 	Resume FrameKind = 'r' // the voice goes on after Settle
 	Finish FrameKind = 'f' // requests the final
@@ -95,6 +96,9 @@ type Final struct {
 	Probs []float64 `json:"probs,omitempty"`
 	// Answer is set if the sound was compared with the expected answers.
 	Answer *Answer `json:"answer,omitempty"`
+	// Joined is the text of the audio before and of the utterance, recognised as one sound. It is
+	// empty in the answer to Settle, without Before, and if the whole is too long.
+	Joined string `json:"joined,omitempty"`
 }
 
 // Answer says how well a short sound fits the expected answers. Its numbers are natural

@@ -28,6 +28,8 @@ type computed struct {
 	heard   int            // samples of the utterance
 	settled bool
 	likely  engine.Utterance
+
+	voice voice
 }
 
 // SetWords implements WordTaker. Some models ignore them.
@@ -48,8 +50,20 @@ func (r *computed) Start() error {
 		return err
 	}
 	r.stream, r.heard, r.settled = s, 0, false
-	return s.Send(engine.Start, r.likely.Payload())
+	before := r.voice.begin()
+	if err := s.Send(engine.Start, r.likely.Payload()); err != nil || len(before) == 0 {
+		return err
+	}
+	return s.Send(engine.Before, engine.Bytes(before))
 }
+
+// Join implements Joiner. Models of sherpa-onnx recognise each utterance alone.
+func (r *computed) Join(pause int) bool {
+	return r.stream == nil && r.engine.Models()[0].Computer() == engine.ONNXRuntime && r.voice.join(pause)
+}
+
+// Forget implements Joiner.
+func (r *computed) Forget() { r.voice.wipe() }
 
 // Write implements Recognizer. It blocks if the child is seconds behind.
 func (r *computed) Write(pcm []int16) error {
@@ -57,6 +71,7 @@ func (r *computed) Write(pcm []int16) error {
 		return err
 	}
 	r.heard += len(pcm)
+	r.voice.add(pcm)
 	for len(pcm) > 0 {
 		n := min(len(pcm), engine.MaxPayload/2)
 		if err := r.stream.Send(engine.Audio, engine.Bytes(pcm[:n])); err != nil {
@@ -122,16 +137,22 @@ func (r *computed) Finish() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if reply.Final.Joined == "" {
+		r.voice.alone()
+	}
 	return resultOf(reply.Final), nil
 }
 
-func resultOf(f *engine.Final) Result { return Result{Text: f.Text, Probs: f.Probs, Answer: f.Answer} }
+func resultOf(f *engine.Final) Result {
+	return Result{Text: f.Text, Probs: f.Probs, Answer: f.Answer, Joined: f.Joined}
+}
 
 // Close implements Recognizer. Closing the last recognizer of an engine frees its models.
 func (r *computed) Close() error {
 	if !r.closed {
 		r.closed = true
 		r.drop()
+		r.Forget()
 		r.engine.Release()
 	}
 	return nil

@@ -50,6 +50,19 @@ func (r *keeper) SetExpected(groups [][]string) {
 	r.tell(r.engine)
 }
 
+// Join implements Joiner. An engine that replaces another one recognises the utterance alone.
+func (r *keeper) Join(pause int) bool {
+	j, ok := r.engine.(Joiner)
+	return ok && !r.active && j.Join(pause)
+}
+
+// Forget implements Joiner.
+func (r *keeper) Forget() {
+	if j, ok := r.engine.(Joiner); ok {
+		j.Forget()
+	}
+}
+
 func (r *keeper) tell(to Recognizer) {
 	if w, ok := to.(WordTaker); ok {
 		w.SetWords(r.likely.Words)

@@ -84,6 +84,16 @@ type AnswerTaker interface {
 	SetExpected(groups [][]string)
 }
 
+// Joiner is a Recognizer that recognises an utterance also together with those before, whose
+// sentence it may continue: a pause in a sentence spoils the words on both sides.
+type Joiner interface {
+	// Join says that the next utterance follows the last one after so many samples of silence. It
+	// reports whether Result.Joined can be expected; not if both are too long together.
+	Join(pause int) bool
+	// Forget drops the audio of the last utterance, which is kept for Join.
+	Forget()
+}
+
 // Answer says how well a short sound fits the expected answers.
 type Answer = engine.Answer
 
@@ -98,6 +108,9 @@ type Result struct {
 	// Answer is set if the sound was short and answers were expected, by an engine that is an
 	// AnswerTaker.
 	Answer *Answer
+	// Joined is the text of the utterances that were joined and of this one, recognised as one
+	// sound; "" without Joiner.Join.
+	Joined string
 }
 
 // Factory creates a Recognizer. It loads models, which takes up to a second. Its error

@@ -190,11 +190,22 @@ func (c *call) listenTo(a machine.Action, _ *news) {
 	u := c.turns.open
 	u.words = &transcriptState{id: a.ID, start: u.start}
 	c.transcripts[u.item] = u.words
-	c.recognition.start(u.item, c.turns.since(u.start))
+	c.recognition.start(u.item, c.turns.since(u.start), c.pauseBefore(u.start))
+}
+
+// pauseBefore returns the silence between the last utterance and one from a position on, in
+// samples, if it may continue that one; else -1.
+func (c *call) pauseBefore(start int64) int64 {
+	pause := start - c.turns.said
+	if c.said == "" || pause > joinedWithin || c.srv.cfg.GoesOn == nil || !c.srv.cfg.GoesOn() {
+		return -1
+	}
+	return max(pause, 0)
 }
 
 // endListening requests the final transcript of the committed utterance.
 func (c *call) endListening(machine.Action, *news) {
+	c.turns.said = c.turns.pos
 	c.transcripts[c.said].end = c.turns.pos
 	c.recognition.finish(c.said)
 }
@@ -229,6 +240,9 @@ func (c *call) tellTranscript(n *news) {
 	}
 	if slices.Contains(c.session.Include, includeAnswer) {
 		done.Answer = w.answer
+	}
+	if slices.Contains(c.session.Include, includeJoined) {
+		done.Joined = w.joined
 	}
 	done.Usage.Type, done.Usage.Seconds = "duration", float64(state.end-state.start)/listenRate
 	c.send(done)

@@ -101,6 +101,7 @@ type event struct {
 	Delta        string          `json:"delta"`
 	Transcript   string          `json:"transcript"`
 	Answer       *hearing.Answer `json:"answer"`
+	Joined       *joined         `json:"joined"`
 	Logprobs     []logprob
 	Previous     string `json:"previous_item_id"`
 	Session      session

@@ -266,6 +266,8 @@ type transcribedEvent struct {
 	Logprobs []logprob `json:"logprobs,omitempty"`
 	// Answer is an extension; see includeAnswer.
 	Answer *hearing.Answer `json:"answer,omitempty"`
+	// Joined is an extension; see includeJoined.
+	Joined *joined `json:"joined,omitempty"`
 	Usage  struct {
 		Type    string  `json:"type"` // duration
 		Seconds float64 `json:"seconds"`

@@ -45,6 +45,9 @@ type recognitionJob struct {
 	kind recognitionKind
 	item string
 	pcm  []int16
+	// pause, of recognitionStart, is the silence since the utterance before, in samples; negative
+	// if this one does not continue it.
+	pause int64
 }
 
 type recognitionKind uint8
@@ -69,16 +72,24 @@ type transcript struct {
 	// probs is the probability of each word of a final; empty if not reported.
 	probs  []float64
 	answer *hearing.Answer // of a final, or one that has settled; may be nil
+	joined *joined         // of a final; nil if it continues no utterance
 	err    error           // the utterance has failed
+}
+
+// joined is the text of consecutive utterances that were recognised as one.
+type joined struct {
+	Transcript string   `json:"transcript"`
+	Items      []string `json:"items"` // before the one that ends it
 }
 
 func newRecognition(engines *pool[hearing.Recognizer], words func() []string, expected func() [][]string, report func(transcript)) *recognition {
 	return &recognition{engines: engines, words: words, expected: expected, report: report, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// start begins an utterance and drops an unfinished one.
-func (r *recognition) start(item string, pcm []int16) {
-	r.push(recognitionJob{kind: recognitionStart, item: item})
+// start begins an utterance and drops an unfinished one. It continues the one before after a pause
+// in samples, unless that is negative.
+func (r *recognition) start(item string, pcm []int16, pause int64) {
+	r.push(recognitionJob{kind: recognitionStart, item: item, pause: pause})
 	r.write(item, pcm)
 }
 
@@ -186,6 +197,7 @@ func (r *recognition) run(ctx context.Context) {
 	partials := newRepeater(r.report)
 	writes, heard := 0, int64(0)
 	var pause settledWords
+	var before []string // the utterances that the current one is joined to
 	for {
 		j, ok := r.pop(ctx)
 		if !ok {
@@ -195,6 +207,9 @@ func (r *recognition) run(ctx context.Context) {
 		case recognitionStart:
 			writes, heard, pause = 0, 0, settledWords{}
 			partials.begin(j.item)
+			if !u.join(j.pause) {
+				before = nil
+			}
 			partials.during(u.start)
 		case recognitionWrite:
 			partials.during(func() { u.write(j.pcm) })
@@ -221,7 +236,14 @@ func (r *recognition) run(ctx context.Context) {
 			partials.during(func() {
 				result, err = u.finish(func(text string) { partials.report(transcript{item: j.item, text: text}) })
 			})
-			r.report(transcript{item: j.item, text: result.Text, final: true, probs: result.Probs, answer: result.Answer, err: err})
+			final := transcript{item: j.item, text: result.Text, final: true, probs: result.Probs, answer: result.Answer, err: err}
+			if result.Joined == "" {
+				before = nil
+			} else {
+				final.joined = &joined{result.Joined, slices.Clone(before)}
+			}
+			before = append(before, j.item)
+			r.report(final)
 		}
 	}
 }
@@ -336,6 +358,13 @@ func (u *utteranceInEngine) start() {
 	}
 }
 
+// join says that the next utterance continues the last one after a pause, unless that is negative.
+// It reports whether both are recognised as one.
+func (u *utteranceInEngine) join(pause int64) bool {
+	j, ok := u.engine.(hearing.Joiner)
+	return ok && pause >= 0 && u.err == nil && j.Join(int(pause))
+}
+
 func (u *utteranceInEngine) write(pcm []int16) {
 	if u.err == nil && len(pcm) > 0 {
 		if err := u.engine.Write(pcm); err != nil {
@@ -405,6 +434,9 @@ func (u *utteranceInEngine) fail(err error) {
 
 func (u *utteranceInEngine) release() {
 	if u.engine != nil {
+		if j, ok := u.engine.(hearing.Joiner); ok {
+			j.Forget()
+		}
 		_ = u.engines.put(u.engine)
 	}
 }

@@ -46,7 +46,7 @@ func signsOfLife(t *testing.T, slow slowEngine) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.run(ctx) }()
-	r.start("item", nil)
+	r.start("item", nil, -1)
 	for range partialEvery {
 		r.write("item", make([]int16, 512))
 	}
@@ -117,7 +117,7 @@ func TestADraftDoesNotReplaceSettledWords(t *testing.T) {
 					r.write("item", make([]int16, 512))
 				}
 			}
-			r.start("item", nil)
+			r.start("item", nil, -1)
 			for range partialEvery - 1 { // start writes too
 				r.write("item", make([]int16, 512))
 			}
@@ -174,7 +174,7 @@ func TestARecogniserThatIsBehindCatchesUp(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); r.run(ctx) }()
-		r.start("item", nil)
+		r.start("item", nil, -1)
 		for range 100 { // five minutes with a hundred pauses
 			r.write("item", make([]int16, 3*listenRate))
 			r.settle("item")

@@ -65,6 +65,9 @@ type Config struct {
 	// they look like, since the conversation has no use for them alone. Then the pause must be
 	// as long as for a sentence that stops in the middle. It is called often, and may be nil.
 	Unfinished func(words string) bool
+	// GoesOn reports whether a voice that begins now may continue the utterance before it. Then a
+	// recogniser that is a hearing.Joiner recognises both as one, too. It may be nil.
+	GoesOn func() bool
 	// Model answers the user. If nil, the server only transcribes and speaks verbatim
 	// text.
 	Model Model

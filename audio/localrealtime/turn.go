@@ -18,6 +18,7 @@ const (
 	minCommit     = listenRate / 10     // minimum of the public API: 100 ms
 	manualPadding = listenRate * 3 / 10 // before an onset in a manual turn
 	manualOnset   = float32(0.5)        // speech probability that opens a manual turn
+	joinedWithin  = 2 * listenRate      // after an utterance that the next one may continue
 	stallSlack    = 2 * time.Second     // in addition to the silence, before a caller that stopped sending has ended its turn
 )
 
@@ -26,6 +27,7 @@ const (
 type turnState struct {
 	pos       int64 // samples received since the call began
 	committed int64 // end of the last commit or clear
+	said      int64 // end of the last utterance that was recognised
 	kept      []int16
 	endpoint  *vad.Endpointer // nil when turns are manual
 	judge     turns.Judge     // judges pauses, in addition to endpoint
@@ -260,6 +262,10 @@ const (
 // includeAnswer is the member of session.include that requests how well a short sound fits the
 // expected answers. It is an extension of this server.
 const includeAnswer = "item.input_audio_transcription.answer"
+
+// includeJoined is the member of session.include that requests the text of utterances that were
+// recognised as one. It is an extension of this server.
+const includeJoined = "item.input_audio_transcription.joined"
 
 func (c *call) tellSettled(n transcript) {
 	if n.text != "" && slices.Contains(c.session.Include, includeSettled) {

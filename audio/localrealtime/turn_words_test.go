@@ -5,7 +5,9 @@ package localrealtime
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,6 +143,76 @@ func TestAPauseWaitsForTheWordsOfReceivedAudio(t *testing.T) {
 			near(t, "audio_end_ms", all[i].AudioEndMs, end+64, 128)
 		})
 	}
+}
+
+// joins is a recogniser that recognises utterances also together with those before.
+type joins struct {
+	hears
+	pauses *[]int // before each utterance that was joined
+	joined *bool
+	forgot *int
+}
+
+func (j joins) Join(pause int) bool {
+	*j.pauses, *j.joined = append(*j.pauses, pause), true
+	return true
+}
+
+func (j joins) Forget() { *j.forgot++ }
+
+func (j joins) Finish() (hearing.Result, error) {
+	r, err := j.hears.Finish()
+	r.Text = j.words
+	if *j.joined {
+		r.Joined = "all of it"
+	}
+	*j.joined = false
+	return r, err
+}
+
+// TestUtterancesAreRecognisedAsOne: an utterance that may continue those before is recognised also
+// together with them, if that is wanted. What comes much later, or elsewhere in the conversation, is not.
+func TestUtterancesAreRecognisedAsOne(t *testing.T) {
+	var goesOn atomic.Bool
+	var pauses []int
+	forgot := 0
+	h := start(t, func(c *Config) {
+		engine := c.Recognizer
+		c.Recognizer = func() (hearing.Recognizer, error) {
+			r, err := engine()
+			return joins{hears{r, "show me the last commit"}, &pauses, new(bool), &forgot}, err
+		}
+		c.GoesOn = goesOn.Load
+	})
+	p := h.call(t, strings.Replace(semantic, `{`, `{"include":["`+includeJoined+`"],`, 1))
+	var items []string
+	say := func(before int) *joined {
+		t.Helper()
+		p.say(slices.Concat(quiet(before), tone(800, listenRate), quiet(500)), time.Millisecond)
+		all := p.until("conversation.item.input_audio_transcription.completed")
+		items = append(items, all[len(all)-1].ItemID)
+		return all[len(all)-1].Joined
+	}
+	if say(600) != nil {
+		t.Error("the first utterance is joined to nothing")
+	}
+	goesOn.Store(true)
+	for n := 1; n <= 2; n++ {
+		if j := say(1000); j == nil || j.Transcript != "all of it" || !slices.Equal(j.Items, items[:n]) {
+			t.Errorf("utterance %d is joined to %+v, want %v", n+1, j, items[:n])
+		}
+	}
+	if say(4000) != nil {
+		t.Error("an utterance is joined to one that ended 4 s before")
+	}
+	goesOn.Store(false)
+	if say(1000) != nil || len(pauses) != 2 {
+		t.Error("an utterance is joined that does not go on")
+	}
+	for _, pause := range pauses { // between the end of the turn and what precedes the onset
+		near(t, "the pause in ms", int64(pause)*1000/listenRate, 1000+500-250-64-300, 200)
+	}
+
 }
 
 // sounds is a Listener with a fixed answer.

@@ -95,11 +95,9 @@ type Config struct {
 	// that guides the model. It is optional.
 	TranscriptionPrompt string
 	TurnDetection       TurnDetection
-	// Settled requests SettledTranscript of the Handler, which only the embedded server
-	// reports.
-	Settled bool
-	// Answers requests Transcript.Answer, which only the embedded server reports.
-	Answers bool
+	// Extensions requests what only the embedded server reports: SettledTranscript of the Handler,
+	// Transcript.Answer and Transcript.Joined.
+	Extensions bool
 	// SessionLimit is the maximum session duration, for a service that neither
 	// announces nor documents it; 0 if unknown.
 	SessionLimit time.Duration
@@ -183,6 +181,14 @@ type Transcript struct {
 	Probs []float64
 	// Answer is set if the sound was compared with expected answers.
 	Answer *Answer
+	// Joined is set if the sound was also recognised together with those before.
+	Joined *Joined
+}
+
+// Joined is the text of consecutive items that were recognised as one sound.
+type Joined struct {
+	Transcript string   `json:"transcript"`
+	Items      []string `json:"items"` // before the one that ends it
 }
 
 // Answer says how well a short sound fits the expected answers. Its numbers are natural

@@ -92,7 +92,7 @@ func (l *loop) onTranscription(e serverEvent) bool {
 	case "conversation.item.input_audio_transcription.completed":
 		delete(l.partial, e.ItemID)
 		l.used(true, e.Usage)
-		l.handler.FinalTranscript(e.ItemID, Transcript{e.Transcript, WordProbs(e.Transcript, e.Logprobs), e.Answer})
+		l.handler.FinalTranscript(e.ItemID, Transcript{e.Transcript, WordProbs(e.Transcript, e.Logprobs), e.Answer, e.Joined})
 	default:
 		delete(l.partial, e.ItemID)
 		l.handler.TranscriptFailed(e.ItemID, safeCode(e.Error.Code, safeCode(e.Error.Type, "transcriptionFailed")))

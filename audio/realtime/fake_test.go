@@ -363,6 +363,9 @@ func (r *recorder) FinalTranscript(item string, t Transcript) {
 	if t.Answer != nil {
 		sure += fmt.Sprintf(" %+v", *t.Answer)
 	}
+	if t.Joined != nil {
+		sure += fmt.Sprintf(" joined to %v: %q", t.Joined.Items, t.Joined.Transcript)
+	}
 	r.add("final %s %q%s", item, t.Text, sure)
 }
 func (r *recorder) TranscriptFailed(item, code string) { r.add("nottranscribed %s %s", item, code) }

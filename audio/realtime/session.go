@@ -17,6 +17,9 @@ const includeSettled = "item.input_audio_transcription.settled"
 // includeAnswer requests Transcript.Answer of the embedded server.
 const includeAnswer = "item.input_audio_transcription.answer"
 
+// includeJoined requests Transcript.Joined of the embedded server.
+const includeJoined = "item.input_audio_transcription.joined"
+
 // wantedSession returns the session that the client requests: it transcribes and
 // speaks, but never answers by itself. The model is fixed at creation and rejected in
 // an update.
@@ -62,11 +65,8 @@ func sessionUpdates(cfg Config, include bool) []clientEvent {
 	var with []string
 	if include {
 		with = []string{includeLogprobs}
-		if cfg.Settled {
-			with = append(with, includeSettled)
-		}
-		if cfg.Answers {
-			with = append(with, includeAnswer)
+		if cfg.Extensions {
+			with = append(with, includeSettled, includeAnswer, includeJoined)
 		}
 	}
 	if !transcribes(cfg.Dialect) {

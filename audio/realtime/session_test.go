@@ -35,41 +35,27 @@ func TestLocalAIVoiceIsSetBeforeItHears(t *testing.T) {
 	}
 }
 
-// TestSettledTranscripts: the embedded server's text at a pause is requested only if it is
-// wanted, and passed on.
-func TestSettledTranscripts(t *testing.T) {
+// TestExtensions: what only the embedded server reports is requested if it is wanted, and passed
+// on: the text at a pause, how well a sound fits the expected answers, and joined transcripts.
+func TestExtensions(t *testing.T) {
 	f := newFakeService(t)
 	cfg := f.config(OpenAI)
-	cfg.Settled = true
+	cfg.Extensions = true
 	_, r := connect(t, f, cfg)
 	include, _ := json.Marshal(receive(t, f.session, "session.update")["session"].(map[string]any)["include"])
-	if want := `["` + includeLogprobs + `","` + includeSettled + `"]`; string(include) != want {
+	if want := `["` + includeLogprobs + `","` + includeSettled + `","` + includeAnswer + `","` + includeJoined + `"]`; string(include) != want {
 		t.Errorf("the session includes %s, want %s", include, want)
 	}
-	f.emit(`{"type":"conversation.item.input_audio_transcription.settled","item_id":"i","transcript":"so far"}`)
-	if got := receive(t, r.calls, "a call"); got != `settled i "so far"` {
-		t.Errorf("got %s", got)
-	}
-}
-
-// TestAnswers: how well a sound fits the expected answers is requested only if it is wanted,
-// and passed on with the transcript.
-func TestAnswers(t *testing.T) {
-	f := newFakeService(t)
-	cfg := f.config(OpenAI)
-	cfg.Answers = true
-	_, r := connect(t, f, cfg)
-	include, _ := json.Marshal(receive(t, f.session, "session.update")["session"].(map[string]any)["include"])
-	if want := `["` + includeLogprobs + `","` + includeAnswer + `"]`; string(include) != want {
-		t.Errorf("the session includes %s, want %s", include, want)
-	}
-	f.emit(`{"type":"conversation.item.input_audio_transcription.completed","item_id":"i","transcript":"Stompin.","answer":{"phrase":"Stop.","lead":6.5,"behind":2}}`)
-	if got := receive(t, r.calls, "a call"); got != `final i "Stompin." {Phrase:Stop. Lead:6.5 Behind:2}` {
-		t.Errorf("got %s", got)
-	}
-	f.emit(`{"type":"conversation.item.input_audio_transcription.settled","item_id":"j","transcript":"Stompin.","answer":{"phrase":"Stop.","lead":6.5,"behind":2}}`)
-	if got := receive(t, r.calls, "a call"); got != `settled j "Stompin." {Phrase:Stop. Lead:6.5 Behind:2}` {
-		t.Errorf("got %s", got)
+	for event, want := range map[string]string{
+		`"type":"conversation.item.input_audio_transcription.settled","item_id":"i","transcript":"so far"`:                                                                      `settled i "so far"`,
+		`"type":"conversation.item.input_audio_transcription.completed","item_id":"i","transcript":"Stompin.","answer":{"phrase":"Stop.","lead":6.5,"behind":2}`:                `final i "Stompin." {Phrase:Stop. Lead:6.5 Behind:2}`,
+		`"type":"conversation.item.input_audio_transcription.settled","item_id":"j","transcript":"Stompin.","answer":{"phrase":"Stop.","lead":6.5,"behind":2}`:                  `settled j "Stompin." {Phrase:Stop. Lead:6.5 Behind:2}`,
+		`"type":"conversation.item.input_audio_transcription.completed","item_id":"j","transcript":"Failing.","joined":{"transcript":"Which tests are failing?","items":["i"]}`: `final j "Failing." joined to [i]: "Which tests are failing?"`,
+	} {
+		f.emit("{" + event + "}")
+		if got := receive(t, r.calls, "a call"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -89,6 +89,7 @@ type serverEvent struct {
 	Transcript   string       `json:"transcript"`
 	Logprobs     []TokenProb  `json:"logprobs"`
 	Answer       *Answer      `json:"answer"`
+	Joined       *Joined      `json:"joined"`
 	Response     response     `json:"response"`
 	Usage        *usage       `json:"usage"` // of a transcription
 	Error        serviceError `json:"error"`

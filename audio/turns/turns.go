@@ -11,7 +11,7 @@
 //
 // # The caller's loop
 //
-//	judge := endturn.Words(endturn.Delays{...})
+//	judge := turns.Words(turns.Delays{...})
 //	for each window of a pause {
 //		if paused >= judge.Delay(words) { end the turn }
 //	}

@@ -263,8 +263,11 @@ func readConversation(file string) (talk conversation, opened time.Time, err err
 			if err := json.Unmarshal(l.Data, &w); err != nil {
 				return talk, opened, err
 			}
-			if i, known := ids[w.ID]; known && w.Kind == "utterance" {
+			switch i, known := ids[w.ID]; {
+			case known && w.Kind == "utterance":
 				talk.utterances[i].words = w.Text
+			case known && w.Kind == "joined":
+				talk.utterances[i].joined = w.Text
 			}
 		}
 		if l.Event == "" {

@@ -44,6 +44,7 @@ type verdict struct {
 type utterance struct {
 	onset, end time.Duration // of the voice
 	words      string
+	joined     string // with the words before it, recognised as one
 }
 
 // conversation is what a recording of several sentences led to. The first of them only loads the
@@ -90,17 +91,22 @@ func (c conversation) remains(i int) bool {
 func (c conversation) recognised(i int) []string {
 	s := c.spans[i]
 	var words []string
+	joined := ""
 	before, after := false, false
 	for _, u := range c.utterances {
 		if u.words == "" || u.onset >= s.end || u.end <= s.onset {
 			continue
 		}
 		words = append(words, u.words)
+		joined = u.joined
 		before = before || u.onset <= s.pause
 		after = after || u.end > s.rest
 	}
 	if !before || !after {
 		return nil
+	}
+	if joined != "" {
+		return []string{strings.Join(words, " "), joined}
 	}
 	return []string{strings.Join(words, " ")}
 }

@@ -58,12 +58,17 @@ func TestMisheardWordsAreNotMissing(t *testing.T) {
 		spans:    []span{{}, {1 * time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second}},
 		requests: []request{{2500 * time.Millisecond, []string{"Which tester?"}}, {4500 * time.Millisecond, []string{"Which tester? Sailing."}}},
 		utterances: []utterance{
-			{1 * time.Second, 2 * time.Second, "Which tester?"}, {3 * time.Second, 4 * time.Second, "Sailing."},
+			{onset: 1 * time.Second, end: 2 * time.Second, words: "Which tester?"}, {onset: 3 * time.Second, end: 4 * time.Second, words: "Sailing."},
 		},
 	}
 	texts := [][]string{{"Which tests are failing?"}}
 	if v := c.judge(texts)[0]; v.outcome != joined {
 		t.Errorf("both parts, misheard, count as %v", v.outcome)
+	}
+	c.utterances[1].joined = "Witches are sailing."
+	c.requests[1].users[0] = c.utterances[1].joined
+	if v := c.judge(texts)[0]; v.outcome != joined {
+		t.Errorf("both parts, recognised as one, count as %v", v.outcome)
 	}
 	c.requests = c.requests[:1]
 	if v := c.judge(texts)[0]; v.outcome != partly {

@@ -103,9 +103,10 @@ type Sound struct {
 	Pos    int64 `json:"pos"`
 }
 
-// Words are the text of an id. Kind is utterance, answer, notice or text.
+// Words are the text of an id. Kind is utterance, heard, joined, answer, notice or text.
 type Words struct {
 	Kind string `json:"kind"`
 	ID   uint64 `json:"id"`
 	Text string `json:"text"`
+	Of   int    `json:"of,omitempty"` // joined: how many utterances, the last of which is ID, were recognised as one
 }

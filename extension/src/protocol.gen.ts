@@ -1329,7 +1329,7 @@ export interface TranscriptEntry {
   turnId: string;
   role: Role;
   text: string;
-  /** of the user's half: the recognised text, if names in it were corrected */
+  /** of the user's half: the recognised text, if names in it were corrected, or if words before and after a pause were recognised as one */
   heard?: string;
   /** names a correction for conversation/undoCorrection */
   correction?: string;
@@ -1351,7 +1351,7 @@ export interface TranscriptParams {
   seq: number;
   /** seq of the transcript to append to */
   after?: number;
-  /** of the user's half: the recognised text, if names in it were corrected */
+  /** of the user's half: the recognised text, if names in it were corrected, or if words before and after a pause were recognised as one */
   heard?: string;
   /** Correction names a correction for conversation/undoCorrection. */
   correction?: string;

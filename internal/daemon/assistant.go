@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -343,12 +342,3 @@ func (c *content) promptOf(summary uint32, said []history.Item, words string, di
 
 // summaryLead marks the first message as a summary.
 const summaryLead = "[What was said before, in short]\n"
-
-// words returns the words of an utterance and of those merged with it.
-func (c *content) words(utterance uint64, more []uint64) string {
-	said := strings.TrimSpace(c.utterance(utterance))
-	for _, id := range more {
-		said = spoken.Join(said, c.utterance(id))
-	}
-	return said
-}

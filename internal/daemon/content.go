@@ -19,6 +19,7 @@ type content struct {
 	mu         sync.Mutex
 	last       uint64 // last allocated id, shared by utterances, texts, calls and models
 	utterances map[uint64]string
+	joined     map[uint64]joinedText     // by the utterance that ends it
 	misheard   map[uint64]string         // the original words of corrected utterances
 	corrected  map[uint64][]vocab.Change // the changes that can be undone, by utterance
 	latest     uint64                    // the last corrected utterance; 0 if that was undone
@@ -40,7 +41,7 @@ type content struct {
 func newContent() *content {
 	return &content{
 		dictated: map[uint64]bool{}, ends: map[uint64]protocol.AnswerEnd{}, own: map[string]ownCall{},
-		utterances: map[uint64]string{}, misheard: map[uint64]string{}, corrected: map[uint64][]vocab.Change{}, sent: map[uint64]bool{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
+		utterances: map[uint64]string{}, joined: map[uint64]joinedText{}, misheard: map[uint64]string{}, corrected: map[uint64][]vocab.Change{}, sent: map[uint64]bool{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
 		calls: map[uint64]*toolCall{}, asks: map[string]bool{}, summaries: map[uint32]string{}, models: map[uint64]string{},
 	}
 }
@@ -295,6 +296,7 @@ func (c *content) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.utterances)
+	clear(c.joined)
 	clear(c.misheard)
 	clear(c.corrected)
 	clear(c.dictated)

@@ -75,6 +75,10 @@ func (c *content) takeCorrection(utterance uint64) (heard string, changes []voca
 	}
 	if !sent {
 		c.utterances[utterance] = heard
+		if j, ok := c.joined[utterance]; ok {
+			j.written = j.heard
+			c.joined[utterance] = j
+		}
 	}
 	return heard, changes, sent, true
 }

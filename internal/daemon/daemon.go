@@ -177,7 +177,7 @@ func (d *Daemon) fromWorld(e csm.Event) {
 func (d *Daemon) port() Port {
 	return Port{
 		Post: d.fromWorld, Settings: d.prompted, NewUtterance: d.content.newID,
-		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Unfinished: d.unfinished, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
+		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Unfinished: d.unfinished, GoesOn: d.mayGoOn, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Faulty: d.faulty, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
 		Capturing: d.capturing, Waking: d.waking, Used: d.used,
@@ -495,8 +495,12 @@ func (d *Daemon) toAssistant(f csm.Effect) bool {
 
 // record writes words to the journal, which stores them only if the user opted in.
 func (d *Daemon) record(at time.Duration, kind string, id uint64, text string) {
+	d.words(at, journal.Words{Kind: kind, ID: id, Text: text})
+}
+
+func (d *Daemon) words(at time.Duration, w journal.Words) {
 	if d.cfg.Journal != nil {
-		d.cfg.Journal.Words(at, journal.Words{Kind: kind, ID: id, Text: text})
+		d.cfg.Journal.Words(at, w)
 	}
 }
 

@@ -26,6 +26,8 @@ type Transcript struct {
 	Answer *Answer
 	// Beside: another recogniser wrote Text than the one that compared the sound.
 	Beside bool
+	// Joined is set if the sound was also recognised as one with those before.
+	Joined *Joined
 }
 
 // Answer says how well a short sound fits the expected answers. Its numbers are natural

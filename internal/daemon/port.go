@@ -28,6 +28,8 @@ type Port struct {
 	Names func() []string
 	// Expected returns the groups of spoken.Answers, or nil where no answer is expected.
 	Expected func() [][]string
+	// GoesOn reports whether a voice that begins now may continue the current request.
+	GoesOn func() bool
 	// Unfinished reports whether the words before a pause are the beginning of more: nothing is
 	// open that they could answer, and they are no message.
 	Unfinished func(words string) bool

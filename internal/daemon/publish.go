@@ -9,6 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -223,14 +224,7 @@ func (p *publisher) event(s dispatch.Step) {
 		}
 	case csm.Final:
 		if e.Words > 0 {
-			heard := p.d.content.heard(e.Utterance)
-			p.transcript(s, protocol.TranscriptEntry{
-				TurnID: id, Role: protocol.RoleUser, Text: p.d.content.utterance(e.Utterance), Heard: heard, Correction: p.d.content.correction(e.Utterance), Final: true,
-			})
-			p.d.record(s.Envelope.At, "utterance", e.Utterance, p.d.content.utterance(e.Utterance))
-			if heard != "" {
-				p.d.record(s.Envelope.At, "heard", e.Utterance, heard)
-			}
+			p.final(s, e.Utterance)
 		}
 	case csm.UserText:
 		p.transcript(s, protocol.TranscriptEntry{TurnID: id, Role: protocol.RoleUser, Text: p.d.content.utterance(e.Utterance), Final: true})
@@ -250,6 +244,29 @@ func (p *publisher) event(s dispatch.Step) {
 		p.nextCaption(s.State)
 	case csm.SpeechDrained, csm.SpeechFlushed:
 		p.caption = speech.Segment{}
+	}
+}
+
+// final publishes the final words of an utterance. If it was recognised as one with those that it
+// continues, these are the words of all of them.
+func (p *publisher) final(s dispatch.Step, utterance uint64) {
+	cur := s.State.Current
+	text, heard := p.d.content.utterance(utterance), p.d.content.heard(utterance)
+	p.d.record(s.Envelope.At, "utterance", utterance, text)
+	if ids := append([]uint64{cur.Utterance}, cur.More...); ids[len(ids)-1] == utterance {
+		if whole, apart, of := p.d.content.message(ids); of > 0 {
+			text, heard = whole, apart
+			p.d.words(s.Envelope.At, journal.Words{Kind: "joined", ID: utterance, Text: text, Of: of})
+		}
+	}
+	if heard == text {
+		heard = ""
+	}
+	p.transcript(s, protocol.TranscriptEntry{
+		TurnID: turnID(cur.ID), Role: protocol.RoleUser, Text: text, Heard: heard, Correction: p.d.content.correction(utterance), Final: true,
+	})
+	if heard != "" {
+		p.d.record(s.Envelope.At, "heard", utterance, heard)
 	}
 }
 

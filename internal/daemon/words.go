@@ -8,6 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 )
@@ -38,7 +39,7 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
 		if d.settlesMode(utterance, f.Class, t.settles()) {
 			f.Class = csm.Backchannel
-		} else if d.goesOn(utterance, f.Class) {
+		} else if d.goesOn(utterance, f.Class, text, t.Joined) {
 			f.Class = csm.Content
 		} else if f.Class == csm.Content {
 			f.Class, instead = d.commanded(q, utterance, text)
@@ -61,6 +62,10 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		written, changes = d.corrected(text)
 	}
 	d.content.setHeard(utterance, text, written, changes)
+	if f.Class == csm.Content && instead == "" && !called && t.Joined != nil {
+		whole, changes := d.corrected(t.Joined.Text)
+		d.content.setJoined(utterance, *t.Joined, whole, changes)
+	}
 	if instead == "" {
 		d.content.setDictated(utterance)
 	}
@@ -154,13 +159,20 @@ func (d *Daemon) invented(text string, t Transcript) bool {
 }
 
 // goesOn reports whether an utterance is the rest of a sentence that a pause cut: it begins before the
-// answer to words that need a continuation, as in "align the text to the ... right". Even a command
-// or a yes is part of it then. "Stop" and "wait" never are.
-func (d *Daemon) goesOn(utterance uint64, class csm.Class) bool {
+// answer to words that need a continuation, as in "align the text to the ... right", or the whole was
+// recognised as one sentence. Even a command or a yes is part of it then. "Stop" and "wait" never are.
+func (d *Daemon) goesOn(utterance uint64, class csm.Class, text string, joined *Joined) bool {
 	st := d.loop.State()
 	u, _ := turn.Find(st.Turn, utterance)
 	return class != csm.Stop && class != csm.Pause && class != csm.Empty && class != csm.Backchannel &&
-		u.Stamp == turn.OverRequest && st.Current.Utterance != 0 && turns.Of(d.content.utterance(st.Current.Utterance)) == turns.Open
+		u.Stamp == turn.OverRequest && st.Current.Utterance != 0 &&
+		(turns.Of(d.content.utterance(st.Current.Utterance)) == turns.Open || joined.inOneSentence(text))
+}
+
+// mayGoOn reports whether a voice that begins now may continue the current message.
+func (d *Daemon) mayGoOn() bool {
+	st := d.loop.State()
+	return len(st.Drafts) > 0 || st.MayGoOn() && !speech.Begun(st.Speech)
 }
 
 // unfinished reports whether the words of the open utterance are the beginning of more: "yes" where

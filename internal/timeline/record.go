@@ -252,6 +252,9 @@ func (r *record) exchange(id uint64) *exchange {
 
 // said returns the text of an utterance, or "" if it is not in the journal.
 func (r *record) said(id uint64) string {
+	if s, ok := r.words[wordsKey{"joined", id}]; ok {
+		return s
+	}
 	if s, ok := r.words[wordsKey{"utterance", id}]; ok {
 		return s
 	}

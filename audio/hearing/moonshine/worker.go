@@ -54,6 +54,7 @@ type worker struct {
 // utterance is an unfinished utterance. What is longer than a piece is recognised while the
 // rest is spoken.
 type utterance struct {
+	before   []int16 // may be a part of the same sentence
 	names    *Names
 	expected [][]string // answers
 	done     Transcript // of the pieces before pcm
@@ -61,6 +62,7 @@ type utterance struct {
 	settled  *engine.Final // if nothing more is said; nil while the voice goes on
 	said     Transcript    // of the first samples of pcm, when it was settled
 	spoken   int           // how many those are
+	joined   bool          // settled has what was said with before
 	next     int           // samples of pcm at which the next partial result is due
 	partial  string
 }
@@ -80,6 +82,10 @@ func (w *worker) Work(f engine.Frame) {
 	case engine.Start:
 		likely := engine.UtteranceOf(f.Payload)
 		w.utterances[f.Stream] = &utterance{names: w.namesOf(likely.Words), expected: likely.Expected, next: int(partialEvery.Seconds() * SampleRate)}
+	case engine.Before:
+		if u != nil {
+			u.before = engine.Samples(f.Payload)
+		}
 	case engine.Audio:
 		if u == nil {
 			return
@@ -92,12 +98,7 @@ func (w *worker) Work(f engine.Frame) {
 			w.to.Send(engine.Reply{Stream: f.Stream, Error: "the utterance was not started"})
 			return
 		}
-		if final, err := w.final(u); err != nil {
-			w.fail(f.Stream, err)
-		} else {
-			w.drop(f.Stream)
-			w.to.Send(engine.Reply{Stream: f.Stream, Final: final})
-		}
+		w.finish(f.Stream, u)
 	case engine.Settle:
 		if u == nil {
 			w.to.Send(engine.Reply{Stream: f.Stream, Error: "the utterance was not started"})
@@ -107,6 +108,9 @@ func (w *worker) Work(f engine.Frame) {
 			w.fail(f.Stream, err)
 		} else {
 			w.to.Send(engine.Reply{Stream: f.Stream, Settled: final})
+			if err := w.join(u); err != nil { // while the pause lasts
+				w.fail(f.Stream, err)
+			}
 		}
 	case engine.Resume:
 		if u != nil {
@@ -115,6 +119,20 @@ func (w *worker) Work(f engine.Frame) {
 	case engine.Cancel:
 		w.drop(f.Stream)
 	}
+}
+
+// finish ends an utterance.
+func (w *worker) finish(stream uint32, u *utterance) {
+	_, err := w.final(u)
+	if err == nil {
+		err = w.join(u)
+	}
+	if err != nil {
+		w.fail(stream, err)
+		return
+	}
+	w.drop(stream)
+	w.to.Send(engine.Reply{Stream: stream, Final: u.settled})
 }
 
 // final returns what is recognised of an utterance, and settles it.
@@ -127,9 +145,28 @@ func (w *worker) final(u *utterance) (*engine.Final, error) {
 		if err != nil {
 			return nil, err
 		}
-		u.settled, u.spoken = f, spoken
+		u.settled, u.spoken, u.joined = f, spoken, false
 	}
 	return u.settled, nil
+}
+
+// join adds what is recognised of a settled utterance together with the audio before it.
+func (w *worker) join(u *utterance) error {
+	if u.joined || len(u.before) == 0 || u.settled.Text == "" || len(u.done.Words) > 0 || len(u.before)+len(u.pcm)+len(silence) > longestPiece {
+		return nil
+	}
+	whole := slices.Concat(u.before, u.pcm, silence)
+	defer clear(whole)
+	t, err := w.model.Recognize(whole, u.names)
+	if err != nil {
+		return err
+	}
+	final := *u.settled // which was sent
+	u.settled, u.joined = &final, true
+	if !t.Cut {
+		final.Joined = t.Text
+	}
+	return nil
 }
 
 // recognize recognises an utterance of which that many samples were spoken.
@@ -217,6 +254,7 @@ func (w *worker) namesOf(words []string) *Names {
 func (w *worker) drop(stream uint32) {
 	if u := w.utterances[stream]; u != nil {
 		clear(u.pcm[:cap(u.pcm)])
+		clear(u.before)
 		delete(w.utterances, stream)
 	}
 }

@@ -68,6 +68,48 @@ func TestWorkerHearsWhileItIsSpoken(t *testing.T) {
 	}
 }
 
+// TestWorkerJoinsWhatWasSaidBefore: a sentence with a pause is recognised in parts and as a whole, once
+// the voice has paused, and again only if it goes on. Longer audio is not joined.
+func TestWorkerJoinsWhatWasSaidBefore(t *testing.T) {
+	w, replies := serve(t)
+	r := readRecording(t, "async")
+	half := len(r.pcm) / 2
+	want, err := w.model.Recognize(slices.Concat(r.pcm, silence), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(before []int16) {
+		w.Work(engine.Frame{Kind: engine.Start, Stream: 1, Payload: engine.Utterance{}.Payload()})
+		w.Work(engine.Frame{Kind: engine.Before, Stream: 1, Payload: engine.Bytes(before)})
+	}
+	end := func() *engine.Final {
+		w.Work(engine.Frame{Kind: engine.Finish, Stream: 1})
+		all := replies()
+		if all[len(all)-1].Final == nil {
+			t.Fatalf("the final is %+v", all[len(all)-1])
+		}
+		return all[len(all)-1].Final
+	}
+	begin(r.pcm[:half])
+	for _, part := range [][]int16{r.pcm[half : half+4000], r.pcm[half+4000:]} {
+		w.Work(engine.Frame{Kind: engine.Resume, Stream: 1})
+		w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(part)})
+		w.Work(engine.Frame{Kind: engine.Settle, Stream: 1})
+	}
+	f := end()
+	if f.Joined == "" || f.Joined != want.Text && f.Joined != strings.TrimSpace(want.Text) {
+		t.Errorf("the whole is %q, want %q", f.Joined, want.Text)
+	}
+	if len(strings.Fields(f.Text)) >= len(strings.Fields(f.Joined)) || len(f.Probs) != len(strings.Fields(f.Text)) {
+		t.Errorf("the second part is %q of %q, with the probabilities %v", f.Text, f.Joined, f.Probs)
+	}
+	begin(make([]int16, longestPiece-half))
+	w.Work(engine.Frame{Kind: engine.Audio, Stream: 1, Payload: engine.Bytes(r.pcm[half:])})
+	if f := end(); f.Joined != "" || f.Text == "" {
+		t.Errorf("joined to %d s: %+v", longestPiece/SampleRate, f)
+	}
+}
+
 // TestWorkerComparesShortSounds: only a sound that is short enough is compared with the
 // expected answers, and only if there are some.
 func TestWorkerComparesShortSounds(t *testing.T) {

@@ -284,7 +284,11 @@ func (h *hearer) SettledTranscript(item string, t realtime.Transcript) {
 // held for a moment.
 func (h *hearer) FinalTranscript(item string, t realtime.Transcript) {
 	h.with(func(m *matcher) []csm.Event {
-		events := m.final(item, daemon.Transcript{Text: t.Text, Probs: t.Probs, Answer: (*daemon.Answer)(t.Answer)})
+		said := daemon.Transcript{Text: t.Text, Probs: t.Probs, Answer: (*daemon.Answer)(t.Answer)}
+		if t.Joined != nil {
+			said.Joined = &daemon.Joined{Text: t.Joined.Transcript, Before: m.before(t.Joined.Items)}
+		}
+		events := m.final(item, said)
 		if len(m.held) > 0 {
 			if h.held != nil {
 				h.held.Stop()

@@ -35,6 +35,8 @@ type matcher struct {
 
 	spoken []*utterance // in progress or awaiting words, oldest first
 	items  map[string]*item
+	// names are the latest items that had words, with their utterances.
+	names []named
 	// held are final words whose sound is being compared.
 	held []held
 	// late are final words without a voice.
@@ -61,6 +63,15 @@ type utterance struct {
 	asked    bool           // its sound is being compared
 	answer   *daemon.Answer // nil if not compared
 }
+
+// named is the service's name for an utterance.
+type named struct {
+	item string
+	of   uint64
+}
+
+// mostNames is how many names are kept: utterances that are recognised as one are few.
+const mostNames = 16
 
 // held are final words of an utterance.
 type held struct {
@@ -247,6 +258,9 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 		m.late = append(m.late, late{it, said})
 		return nil
 	}
+	if m.names = append(m.names, named{name, u.id}); len(m.names) > mostNames {
+		m.names = m.names[1:]
+	}
 	said.Pressed = u.pressed
 	said.Distant = u.distant
 	said.Called = m.calls(u.from)
@@ -258,6 +272,18 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 		return nil
 	}
 	return m.release()
+}
+
+// before returns the utterances of items.
+func (m *matcher) before(items []string) (utterances []uint64) {
+	for _, item := range items {
+		i := slices.IndexFunc(m.names, func(n named) bool { return n.item == item })
+		if i < 0 {
+			return nil
+		}
+		utterances = append(utterances, m.names[i].of)
+	}
+	return utterances
 }
 
 // calls reports whether an utterance from a position on follows the wake phrase at once.

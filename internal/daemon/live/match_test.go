@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -295,5 +296,31 @@ func TestMatcherWaitsForWords(t *testing.T) {
 	want := "1 starts 100; 1 pauses 200; 1 ends 300; 1 words 2; 2 starts 1000; 2 pauses 1100; 2 ends 1100; 2 nothing"
 	if got := strings.Join(out, "; "); got != want {
 		t.Errorf("the core is told\n%s, want\n%s", got, want)
+	}
+}
+
+// TestMatcherKnowsWhatIsJoined: the items that were recognised as one are utterances of the core, if all of
+// them are.
+func TestMatcherKnowsWhatIsJoined(t *testing.T) {
+	var last uint64
+	port := daemon.Port{
+		NewUtterance: func() uint64 { last++; return last },
+		Heard:        func(epoch uint32, u uint64, _ daemon.Transcript) csm.Final { return csm.Final{Epoch: epoch, Utterance: u} },
+	}
+	m := newMatcher(port, 3, false, func(int64, int64) bool { return false })
+	for i := range int64(3 * mostNames) {
+		name := fmt.Sprint("item", i)
+		m.started(name, i*480000)
+		m.stopped(name, i*480000+48000)
+		m.final(name, daemon.Transcript{Text: "words"})
+	}
+	if got := m.before([]string{"item46", "item47"}); !slices.Equal(got, []uint64{47, 48}) {
+		t.Errorf("the utterances are %v", got)
+	}
+	if got := m.before([]string{"item1", "item47"}); got != nil {
+		t.Errorf("of forgotten items, the utterances are %v", got)
+	}
+	if len(m.names) > mostNames {
+		t.Errorf("%d names are kept", len(m.names))
 	}
 }

@@ -173,7 +173,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		if s.local == nil || s.local.err != nil {
 			return cfg, errors.New("the embedded server does not run")
 		}
-		cfg.BaseURL, cfg.Loopback, cfg.Settled, cfg.Answers = s.local.base, true, true, true
+		cfg.BaseURL, cfg.Loopback, cfg.Extensions = s.local.base, true, true
 		cfg.Speaker = func() string { return s.w.speaker(set.Voice.Name) }
 	} else {
 		var err error
@@ -249,7 +249,8 @@ func (s *service) serve(l *localServer, set protocol.Settings) error {
 	}
 	cfg.Synthesizer = s.w.voice.speakers.of(cfg.Synthesizer)
 	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
-	cfg.Words, cfg.Expected, cfg.Unfinished = s.w.port.Names, s.w.port.Expected, s.w.port.Unfinished
+	cfg.Words, cfg.Expected = s.w.port.Names, s.w.port.Expected
+	cfg.Unfinished, cfg.GoesOn = s.w.port.Unfinished, s.w.port.GoesOn
 	cfg.KeepEngines, cfg.EnginesFreed = s.w.cfg.KeepModels, heap.Return
 	if l.server, err = localrealtime.New(cfg); err != nil {
 		return err

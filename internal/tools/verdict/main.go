@@ -67,8 +67,8 @@ func run(path, reference string, d demands, out io.Writer) error {
 	return judge(timeline.Latencies(j), heard, tools, string(said), d, out)
 }
 
-// words returns everything that was heard, commands and answers to questions included,
-// and the number of tool calls that ran.
+// words returns everything that was heard, commands and answers to questions included, as it was
+// sent, and the number of tool calls that ran.
 func words(j *journal.Journal) (heard []string, tools int, err error) {
 	for _, line := range j.Lines {
 		switch {
@@ -79,8 +79,11 @@ func words(j *journal.Journal) (heard []string, tools int, err error) {
 			if err := json.Unmarshal(line.Data, &w); err != nil {
 				return nil, 0, err
 			}
-			if w.Kind == "utterance" {
+			switch {
+			case w.Kind == "utterance":
 				heard = append(heard, w.Text)
+			case w.Kind == "joined" && w.Of <= len(heard):
+				heard = append(heard[:len(heard)-w.Of], w.Text)
 			}
 		}
 	}

@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// goesOnWith lets the user say something after a pause, before the answer is audible. joined is
+// what both are as one; "" if that is not known.
+func (r *room) goesOnWith(text, joined string) {
+	t := Certain(text)
+	if joined != "" {
+		t.Joined = &Joined{Text: joined, Before: []uint64{r.next}}
+	}
+	r.clock.Advance(100*time.Millisecond, r.d.Drain)
+	r.utters(t)
+	r.d.Post(csm.CopilotDone{Request: r.request, Cancelled: true})
+	r.d.Drain()
+	r.clock.Advance(100*time.Millisecond, r.d.Drain)
+}
+
+func (r *room) lastTrace() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.traces) == 0 {
+		return ""
+	}
+	return r.traces[len(r.traces)-1]
+}
+
+// TestASentenceWithAPauseIsSentAsOne: the assistant gets what was recognised of the whole, unless that lacks
+// words or is of other utterances.
+func TestASentenceWithAPauseIsSentAsOne(t *testing.T) {
+	for _, c := range []struct{ first, second, joined, asks string }{
+		{"Which tester?", "Failing.", "Which tests are failing?", "Which tests are failing?"},
+		{"Which tester?", "Failing.", "", "Which tester? Failing."},
+		{"Rename the function", "to load settings and run the tests", "Rename it.", "Rename the function to load settings and run the tests"},
+		// What looks like a command, or like an answer, is the end of a sentence.
+		{"How can I make this query?", "Faster.", "How can I make this query faster?", "How can I make this query faster?"},
+		{"Is the right answer?", "Yes.", "Is the right answer yes?", "Is the right answer yes?"},
+	} {
+		r := newRoom(t, locale(t, protocol.English), false, "", false)
+		r.utters(Certain(c.first))
+		r.goesOnWith(c.second, c.joined)
+		if got := r.lastTrace(); got != "asks "+c.asks {
+			t.Errorf("%q, %q: %q, want %q", c.first, c.second, got, c.asks)
+		}
+	}
+	r := newRoom(t, locale(t, protocol.English), false, "", false)
+	r.utters(Certain("Run the tests."))
+	r.goesOnWith("Faster.", "Run the tests. Faster.")
+	if got := r.lastTrace(); got == "asks Run the tests. Faster." {
+		t.Error("a command that is a sentence of its own is a message")
+	}
+	r.goesOnWith("Stop.", "Run the tests stop.")
+	if st := r.d.State(); st.Current.Utterance != 0 {
+		t.Error("a request goes on after \"stop\"")
+	}
+}
+
+// TestThreePartsAreOne: each part replaces what was recognised of those before, and what is joined
+// to other utterances is not used.
+func TestThreePartsAreOne(t *testing.T) {
+	c := newContent()
+	for id, text := range map[uint64]string{1: "Delete the log files old.", 2: "Than seven.", 3: "Days."} {
+		c.setHeard(id, text, text, nil)
+	}
+	join := func(id uint64, text string, before ...uint64) { c.setJoined(id, Joined{text, before}, text, nil) }
+	join(2, "Delete the log files older than seven.", 1)
+	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files older than seven. Days." {
+		t.Errorf("two of three: %q", got)
+	}
+	join(3, "Older than seven days.", 2)
+	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files old. Older than seven days." {
+		t.Errorf("the last two: %q", got)
+	}
+	join(3, "Delete the log files older than seven days.", 1, 2)
+	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files older than seven days." {
+		t.Errorf("all three: %q", got)
+	}
+	if got := c.words(2, []uint64{3}); got != "Than seven. Days." {
+		t.Errorf("joined to an utterance of another message: %q", got)
+	}
+	text, heard, of := c.message([]uint64{1, 2, 3})
+	if text != "Delete the log files older than seven days." || heard != "Delete the log files old than seven. Days." || of != 3 {
+		t.Errorf("shown as %q of %d, heard as %q", text, of, heard)
+	}
+}
+
+// TestAJoinedTextIsShown: the user sees what the assistant gets, and what was heard of it one by one.
+func TestAJoinedTextIsShown(t *testing.T) {
+	var shown protocol.TranscriptParams
+	r := newRoom(t, locale(t, protocol.English), false, "", false, func(c *Config) {
+		c.Notify = func(method string, p any) {
+			if t, ok := p.(protocol.TranscriptParams); ok && method == protocol.NotifyTranscript && t.Final {
+				shown = t
+			}
+		}
+	})
+	r.utters(Certain("Which tester?"))
+	if shown.Text != "Which tester?" || shown.Heard != "" {
+		t.Errorf("the first part is shown as %+v", shown)
+	}
+	r.goesOnWith("Failing.", "Which tests are failing?")
+	if shown.Text != "Which tests are failing?" || shown.Heard != "Which tester? Failing." {
+		t.Errorf("the whole is shown as %+v", shown)
+	}
+}
+
+// TestWhereAVoiceMayGoOn: utterances are recognised as one only while they may belong to one message.
+func TestWhereAVoiceMayGoOn(t *testing.T) {
+	r := newRoom(t, locale(t, protocol.English), false, "", false)
+	if r.d.mayGoOn() {
+		t.Error("before anything was said")
+	}
+	r.utters(Certain("Which tester?"))
+	if !r.d.mayGoOn() {
+		t.Error("not while a request is open")
+	}
+	if newRoom(t, locale(t, protocol.English), false, "This is a long answer.", true).d.mayGoOn() {
+		t.Error("while an answer is spoken")
+	}
+	if asksToEdit(t, false).d.mayGoOn() {
+		t.Error("while a question is open")
+	}
+}
