@@ -170,6 +170,7 @@ func (c *call) commitUtterance() {
 func (c *call) dropUtterance() {
 	delete(c.transcripts, c.turns.open.item)
 	c.turns.open = nil
+	c.restRecognizer()
 }
 
 // forgetAudio implements input_audio_buffer.clear.
@@ -208,6 +209,7 @@ func (c *call) endListening(machine.Action, *news) {
 	c.turns.said = c.turns.pos
 	c.transcripts[c.said].end = c.turns.pos
 	c.recognition.finish(c.said)
+	c.restRecognizer()
 }
 
 // tellWords sends the words that have become stable, if there are new ones.

@@ -38,6 +38,8 @@ type call struct {
 	inbox   chan func()
 	opened  chan struct{} // closed when session.created is sent
 	expires time.Time
+	// restChanged has a value after the server's calls began or stopped to rest.
+	restChanged chan struct{}
 
 	detector    vad.Detector // used by listen; nil until loaded, and after a permanent failure
 	silent      int          // consecutive windows of digital silence; used by listen
@@ -59,7 +61,7 @@ type call struct {
 	idle        *time.Timer                 // runs while the call waits for the user
 	idleFrom    int64
 
-	listener  turns.Listener // nil if unavailable
+	listener  turns.Listener // nil if unavailable, or at rest
 	listening bool           // listener is busy
 }
 
@@ -69,6 +71,7 @@ func (s *Server) newCall(session session, connect func(*call) (transport, error)
 		id: newID("rtc"), srv: s,
 		done: make(chan struct{}), inbox: make(chan func(), inboxSize),
 		opened:      make(chan struct{}),
+		restChanged: make(chan struct{}, 1),
 		session:     session,
 		expires:     time.Now().Add(s.cfg.SessionLimit),
 		items:       conversation{id: newID("conv")},
@@ -86,14 +89,9 @@ func (s *Server) newCall(session session, connect func(*call) (transport, error)
 	if s.cfg.Listener != nil {
 		c.listener = s.cfg.Listener()
 	}
-	synth, err := s.cfg.Synthesizer()
-	if err != nil {
-		// The client gets the error when it requests speech.
-		c.log.Warn().Err(err).Msg("speech synthesiser cannot start")
-		synth = brokenSynthesizer{err}
-	}
-	c.voices = synth.Voices()
-	c.speaker = newSpeaker(c, synth)
+	c.speaker = newSpeaker(c)
+	c.voices = c.speaker.synth.Voices()
+	var err error
 	if c.link, err = connect(c); err == nil {
 		err = c.checkVoice(string(session.Audio.Output.Voice), "session.audio.output.voice")
 	}
@@ -120,6 +118,7 @@ func (c *call) run() {
 	c.workers.Go(func() { c.recognition.run(c.ctx) })
 	c.workers.Go(c.speaker.generate)
 	c.configure(true)
+	c.adaptToRest()
 	connect := time.NewTimer(connectTimeout)
 	defer connect.Stop()
 	limit := time.NewTimer(time.Until(c.expires))
@@ -128,6 +127,8 @@ func (c *call) run() {
 		select {
 		case f := <-c.inbox:
 			f()
+		case <-c.restChanged:
+			c.adaptToRest()
 		case <-c.turns.stall.C():
 			if c.turns.stall.Expired() {
 				c.onStall()
@@ -179,9 +180,7 @@ func (c *call) release() {
 	}
 	c.workers.Wait()
 	if c.speaker != nil {
-		if err := c.speaker.synth.Close(); err != nil {
-			c.log.Warn().Err(err).Msg("closing the synthesiser")
-		}
+		c.speaker.close()
 	}
 	if c.listener != nil {
 		if err := c.listener.Close(); err != nil {

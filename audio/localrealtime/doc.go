@@ -32,6 +32,9 @@
 //
 // A call can also be a session of OpenAI's Live API: see live.
 //
+// Engines leave memory KeepEngines after the last call ended, or after Suspend, while the
+// calls stay open.
+//
 // # The caller's loop
 //
 //	s, err := localrealtime.New(localrealtime.Config{APIKey: key, Recognizer: ..., Synthesizer: ..., Detector: ...})

@@ -35,12 +35,16 @@ const (
 // one response ahead of the pacer, so that queued sentences play without a gap.
 type speaker struct {
 	call  *call
-	synth voice.Synthesizer
+	synth voice.Synthesizer // nil while the calls rest; used by generate
 	queue chan *response
+	// restChanged is like that of the call.
+	restChanged chan struct{}
 }
 
-func newSpeaker(c *call, synth voice.Synthesizer) *speaker {
-	return &speaker{call: c, synth: synth, queue: make(chan *response, 1)}
+func newSpeaker(c *call) *speaker {
+	s := &speaker{call: c, queue: make(chan *response, 1), restChanged: make(chan struct{}, 1)}
+	s.load()
+	return s
 }
 
 // generate processes the queued responses in order. Every response gets an end, even a
@@ -48,9 +52,12 @@ func newSpeaker(c *call, synth voice.Synthesizer) *speaker {
 func (s *speaker) generate() {
 	c := s.call
 	for {
+		s.adaptToRest()
 		var r *response
 		select {
 		case r = <-s.queue:
+		case <-s.restChanged:
+			continue
 		case <-c.ctx.Done():
 			return
 		}
@@ -98,6 +105,7 @@ func (s *speaker) speak(r *response, segments <-chan string) error {
 	c := s.call
 	w := c.link.speech(r)
 	ms := int64(0)
+	s.load() // speech that is requested at rest
 	s.synth.SetRate(r.speed)
 	for text := range segments {
 		if r.ctx.Err() != nil {

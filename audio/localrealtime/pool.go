@@ -10,9 +10,9 @@ import (
 // pool keeps at most one idle engine, because loading takes longer than a caller should
 // wait (PocketSphinx: most of a second) while a conversation uses one at a time. The
 // first user triggers loading, and the engine is closed some time after the last user
-// left. While there are users, no more engines are kept than users: after a redial, the
-// engine of the call that ended is closed if the new call has one. It is safe for
-// concurrent use.
+// left, or when the users rest. While there are users, no more engines are kept than
+// users: after a redial, the engine of the call that ended is closed if the new call has
+// one. It is safe for concurrent use.
 type pool[T io.Closer] struct {
 	load  func() (T, error)
 	keep  time.Duration // how long an engine stays loaded without users
@@ -25,6 +25,7 @@ type pool[T io.Closer] struct {
 	warming chan struct{} // closed when the last background load ends, nil before the first
 	failed  error         // error of the last background load
 	expiry  *time.Timer   // runs while there are no users
+	resting bool          // the users need no engine for now
 	closed  bool
 	freeing sync.WaitGroup // engines that free is closing
 }
@@ -87,7 +88,7 @@ func (p *pool[T]) free(engines []T) {
 // warm loads an engine in the background, unless one is idle or being loaded. A failure
 // is reported by ready, and by take when it retries. The caller holds mu.
 func (p *pool[T]) warm() {
-	if p.closed || len(p.idle) > 0 || p.isWarming() {
+	if p.closed || p.resting || len(p.idle) > 0 || p.isWarming() {
 		return
 	}
 	done := make(chan struct{})
@@ -133,6 +134,21 @@ func (p *pool[T]) expire() {
 	}
 	p.mu.Unlock()
 	p.free(idle)
+}
+
+// rest closes the idle engine, and those that are put back, or loads one for the users
+// again. It does not wait for that.
+func (p *pool[T]) rest(resting bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.resting = resting
+	switch {
+	case p.closed:
+	case resting:
+		go p.free(p.takeIdle())
+	case p.users > 0 && p.taken == 0:
+		p.warm()
+	}
 }
 
 // ready starts loading an engine if the pool has neither an engine nor a user, waits
@@ -207,9 +223,14 @@ func (p *pool[T]) forget() {
 // add makes an engine idle, or closes it.
 func (p *pool[T]) add(e T) error {
 	p.mu.Lock()
-	if p.closed || len(p.idle) > 0 {
+	if p.closed || p.resting || len(p.idle) > 0 {
+		resting := p.resting
 		p.mu.Unlock()
-		return e.Close()
+		err := e.Close()
+		if resting {
+			p.freed()
+		}
+		return err
 	}
 	p.idle = append(p.idle, e)
 	p.arm()

@@ -59,6 +59,7 @@ const (
 	recognitionFinish
 	recognitionSettled
 	recognitionResumed
+	recognitionRest
 )
 
 // transcript is a result for an utterance.
@@ -111,6 +112,11 @@ func (r *recognition) settle(item string) {
 // resume says that the voice goes on after a pause for which settle was called.
 func (r *recognition) resume(item string) {
 	r.push(recognitionJob{kind: recognitionResumed, item: item})
+}
+
+// rest returns the engine to the pool until the next utterance starts. No utterance is open.
+func (r *recognition) rest() {
+	r.push(recognitionJob{kind: recognitionRest})
 }
 
 func (r *recognition) push(j recognitionJob) {
@@ -228,6 +234,8 @@ func (r *recognition) run(ctx context.Context) {
 		case recognitionResumed:
 			pause = settledWords{}
 			u.resume()
+		case recognitionRest:
+			u.release()
 		case recognitionOverload:
 			u.fail(errOverload)
 		case recognitionFinish:
@@ -438,6 +446,7 @@ func (u *utteranceInEngine) release() {
 			j.Forget()
 		}
 		_ = u.engines.put(u.engine)
+		u.engine = nil
 	}
 }
 

@@ -42,7 +42,8 @@ const reportEvery = 5 * time.Second
 // accumulates, such as conversation items.
 const DefaultSessionLimit = 60 * time.Minute
 
-// DefaultKeepEngines is how long engines stay in memory after the last call.
+// DefaultKeepEngines is how long engines stay in memory after the last call, and in a
+// suspended conversation.
 const DefaultKeepEngines = 2 * time.Minute
 
 // Config configures a Server. Recognizer, Synthesizer, Detector and APIKey are
@@ -89,8 +90,8 @@ type Config struct {
 	// SessionLimit is the maximum duration of a call. Each session announces its end as
 	// expires_at. Zero means DefaultSessionLimit.
 	SessionLimit time.Duration
-	// KeepEngines is how long engines stay in memory after the last call. Zero means
-	// DefaultKeepEngines.
+	// KeepEngines is how long engines stay in memory after the last call, and after
+	// Suspend. Zero means DefaultKeepEngines.
 	KeepEngines time.Duration
 	// EnginesFreed, if set, is called after an unused engine was closed.
 	EnginesFreed func()
@@ -123,6 +124,7 @@ type Server struct {
 	mu     sync.Mutex
 	calls  map[string]*call
 	closed bool
+	rest   rest
 	wg     sync.WaitGroup // one for each call
 }
 
@@ -299,6 +301,9 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true
+	if s.rest.timer != nil {
+		s.rest.timer.Stop()
+	}
 	s.mu.Unlock()
 	for _, c := range s.liveCalls() {
 		c.hangUp()

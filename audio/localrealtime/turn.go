@@ -132,11 +132,12 @@ func (c *call) judgeOf(since int64) turns.Judge {
 	_, words := t.judge.(turns.Words)
 	if words && c.listener != nil && !c.listening && !t.sound.listened && t.open != nil && t.pos-since >= soundAfter {
 		t.sound.listened, c.listening = true, true
-		pcm, judge := t.since(max(t.open.start, t.pos-soundKept)), t.judge
+		pcm, judge, listener := t.since(max(t.open.start, t.pos-soundKept)), t.judge, c.listener
 		c.workers.Go(func() {
-			complete, err := c.listener.Complete(c.ctx.Done(), pcm)
+			complete, err := listener.Complete(c.ctx.Done(), pcm)
 			c.post(func() {
 				c.listening = false
+				c.restListener()
 				if err == nil && t.sound.since == since {
 					t.sound.judge = turns.WithSound(judge, complete)
 				}

@@ -36,15 +36,15 @@ func newVirtualCall(t *testing.T, change ...func(*Config)) *virtualCall {
 	e := newFakeEngines()
 	cfg := Config{
 		Recognizer: e.recognizer, Synthesizer: e.synthesizer, Detector: e.detector, Speed: 1, Log: zerolog.Nop(),
-		MaxCalls: 1, SessionLimit: DefaultSessionLimit, Remember: DefaultRemember,
+		MaxCalls: 1, SessionLimit: DefaultSessionLimit, Remember: DefaultRemember, KeepEngines: time.Minute, EnginesFreed: func() {},
 	}
 	for _, f := range change {
 		f(&cfg)
 	}
 	s := &Server{
 		cfg: cfg, calls: map[string]*call{}, stallSlack: stallSlack,
-		recognizers: newPool[hearing.Recognizer](cfg.Recognizer, time.Minute, func() {}),
-		detectors:   newPool[vad.Detector](cfg.Detector, time.Minute, func() {}),
+		recognizers: newPool[hearing.Recognizer](cfg.Recognizer, cfg.KeepEngines, cfg.EnginesFreed),
+		detectors:   newPool[vad.Detector](cfg.Detector, cfg.KeepEngines, cfg.EnginesFreed),
 	}
 	made, err := newSession(false, json.RawMessage(transcribing()))
 	if err != nil {

@@ -32,7 +32,8 @@ type serveFlags struct {
 	headless bool
 	script   string
 	verify   bool
-	// keepModels is how long speech models stay loaded after a conversation.
+	// keepModels is how long speech models stay loaded after a conversation, and while it
+	// is suspended.
 	keepModels time.Duration
 }
 
@@ -58,7 +59,7 @@ conversation, for client tests.`,
 	fs.IntVar(&f.clientID, "client-process-id", 0, "exit when this process exits")
 	fs.BoolVar(&f.headless, "headless", false, "use virtual time and a scripted world, for tests")
 	fs.StringVar(&f.script, "script", "", "script for --headless")
-	fs.DurationVar(&f.keepModels, "keep-models", localrealtime.DefaultKeepEngines, "how long to keep speech models loaded after a conversation")
+	fs.DurationVar(&f.keepModels, "keep-models", localrealtime.DefaultKeepEngines, "how long to keep speech models loaded after a conversation, and while it is suspended")
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd
 }

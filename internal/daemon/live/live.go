@@ -98,7 +98,8 @@ type Config struct {
 	// or if the local engines do. If Comparer is nil, no sound is compared.
 	Comparer func(set SpeechChoice, local bool) hearing.Factory
 	// KeepModels is how long the models of the detectors and of the embedded server
-	// stay in memory after a conversation. Zero means localrealtime.DefaultKeepEngines.
+	// stay in memory after a conversation; those of the server also while one is
+	// suspended. Zero means localrealtime.DefaultKeepEngines.
 	KeepModels time.Duration
 	// Reports, if set, receives the engines' reports when one replaced another.
 	Reports *Reports
@@ -133,7 +134,8 @@ type World struct {
 
 // New returns the World constructor for daemon.Config. The models for the embedded
 // server and the ear are loaded in the background when a conversation begins, and freed
-// KeepModels after it has ended.
+// KeepModels after it has ended. Those of the server are also freed KeepModels after the
+// conversation was suspended, and loaded when it resumes.
 func New(cfg Config) func(daemon.Port) daemon.World {
 	return func(port daemon.Port) daemon.World {
 		if cfg.Speed <= 0 {
@@ -198,8 +200,10 @@ func (w *World) Execute(e csm.Effect) {
 		w.devices.startCapture(e.Instance)
 	case csm.HoldCapture:
 		w.devices.hold(true)
+		w.service.suspend(true)
 	case csm.ReleaseCapture:
 		w.devices.hold(false)
+		w.service.suspend(false)
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
 	case csm.PublishState:

@@ -91,6 +91,7 @@ func (s *service) activate(instance uint32) {
 				s.fail(instance, csm.CodeEngineMissing, err)
 				return
 			}
+			s.local.server.Suspend(false) // the last conversation may have ended while it was suspended
 			s.watchEngines(instance)
 		}
 		s.announce(set)
@@ -136,6 +137,15 @@ func (s *service) fail(instance uint32, code csm.Code, err error) {
 func (s *service) deactivate(instance uint32) {
 	s.giveUp()
 	s.q.Do(func() { s.w.port.Post(csm.SessionClosed{Instance: instance}) })
+}
+
+// suspend lets the embedded server free its models while the conversation is suspended.
+func (s *service) suspend(suspended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.local != nil && s.local.server != nil {
+		s.local.server.Suspend(suspended)
+	}
 }
 
 // credential returns the secret of a provider.
