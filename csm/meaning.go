@@ -83,7 +83,7 @@ var meanings = func() [NumClasses]struct{ sure, doubted [turn.NumStamps]Meaning 
 		Pause:       {cells{none, none, paus, paus, paus, paus, paus}, cells{none, none, paus, paus, paus, paus, paus}},
 		Continue:    {cells{msg, msg, cont, cont, uncl, asnt, cont}, cells{doub, doub, cont, cont, uncl, uncl, cont}},
 		Agree:       {cells{none, msg, none, none, none, asnt, none}, cells{none, doub, none, none, none, uncl, none}},
-		Assent:      {cells{msg, msg, msg, msg, uncl, asnt, msg}, cells{doub, doub, doub, none, uncl, uncl, doub}},
+		Assent:      {cells{msg, msg, msg, msg, uncl, asnt, none}, cells{doub, doub, doub, none, uncl, uncl, none}},
 		Unclear:     {cells{msg, msg, msg, msg, uncl, uncl, msg}, cells{doub, doub, doub, none, uncl, uncl, doub}},
 		Attention:   {cells{none, none, none, stop, paus, paus, none}, cells{none, none, none, stop, paus, paus, none}},
 	}

@@ -29,8 +29,8 @@ const goldenMeanings = `| Words | nothing | question in prose | request | answer
 | continue, doubted | doubt: say so | doubt: say so | continue | continue | unclear: ask again | unclear: ask again | continue |
 | agree | nothing | message | nothing | nothing | nothing | yes if it can be undone | nothing |
 | agree, doubted | nothing | doubt: say so | nothing | nothing | nothing | unclear: ask again | nothing |
-| assent | message | message | message | message | unclear: ask again | yes if it can be undone | message |
-| assent, doubted | doubt: say so | doubt: say so | doubt: say so | nothing | unclear: ask again | unclear: ask again | doubt: say so |
+| assent | message | message | message | message | unclear: ask again | yes if it can be undone | nothing |
+| assent, doubted | doubt: say so | doubt: say so | doubt: say so | nothing | unclear: ask again | unclear: ask again | nothing |
 | unclear | message | message | message | message | unclear: ask again | unclear: ask again | message |
 | unclear, doubted | doubt: say so | doubt: say so | doubt: say so | nothing | unclear: ask again | unclear: ask again | doubt: say so |
 | attention | nothing | nothing | nothing | stop | pause | pause | nothing |

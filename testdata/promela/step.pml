@@ -127,9 +127,10 @@ inline meaning() {
   :: !dropped && (class == C_CONTENT || class == C_ASSENT || class == C_UNCLEAR) ->
      if
      :: class == C_ASSENT && !doubted && over == O_QUESTION -> means = M_ASSENT
+     :: class == C_ASSENT && over == O_DECIDED -> skip
      :: class != C_CONTENT && (over == O_UNHEARD || over == O_QUESTION) && !(class == C_ASSENT && !doubted && over == O_QUESTION) -> means = M_UNCLEAR
-     :: (class == C_CONTENT || (over != O_UNHEARD && over != O_QUESTION)) && !doubted -> means = M_MESSAGE
-     :: (class == C_CONTENT || (over != O_UNHEARD && over != O_QUESTION)) && doubted && over != O_ANSWER -> means = M_DOUBT
+     :: (class == C_CONTENT || (over != O_UNHEARD && over != O_QUESTION)) && !(class == C_ASSENT && over == O_DECIDED) && !doubted -> means = M_MESSAGE
+     :: (class == C_CONTENT || (over != O_UNHEARD && over != O_QUESTION)) && !(class == C_ASSENT && over == O_DECIDED) && doubted && over != O_ANSWER -> means = M_DOUBT
      :: else
      fi
   :: !dropped && (class == C_YES || class == C_NO) && doubted ->
