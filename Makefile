@@ -71,8 +71,8 @@ run: build $(TOOL)/recording $(TOOL)/verdict ## hold a conversation from recorde
 		--journal ../journal.jsonl --journal-content full --reference ../recording.txt
 	@$(BIN) replay $(OUT)/journal.jsonl
 	@$(BIN) timeline $(OUT)/journal.jsonl -o $(OUT)/timeline.html
-	@$(TOOL)/verdict -journal $(OUT)/journal.jsonl -reference $(OUT)/recording.txt -turns 4 -interrupted 1 \
-		$$(case "$$($(BIN) models list)" in *'In use: PocketSphinx'*) echo -tools 0 -wer 60 ;; *) echo -tools 1 -wer 5 ;; esac)
+	@$(TOOL)/verdict -journal $(OUT)/journal.jsonl -reference $(OUT)/recording.txt $$(case "$$($(BIN) models list)" in \
+		*'In use: PocketSphinx'*) echo -turns 4 -interrupted 1 -tools 0 -wer 60 ;; *) echo -turns 6 -most 6 -interrupted 2 -tools 1 -wer 5 ;; esac)
 	@printf '%-26s %s\n' $(OUT)/conversation.wav 'both voices: user left, assistant right' \
 		$(OUT)/journal.jsonl 'the record' $(OUT)/timeline.html 'the picture: open it in a browser'
 

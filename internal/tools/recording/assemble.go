@@ -50,7 +50,7 @@ var questions = []question{
 }
 
 // demo is the conversation of make run about testdata/demo. The pauses fit the answers of
-// the offline assistant; the first one is interrupted.
+// the offline assistant; the first one is interrupted, and the one about splitFields stopped.
 var demo = []struct {
 	question // without a voice, file names a human recording
 	after    time.Duration
@@ -58,7 +58,9 @@ var demo = []struct {
 	{question{file: goForward}, 5 * time.Second},
 	{question{"bm_george", "branch", "Which branch are we on?"}, 6 * time.Second},
 	{question{"bf_emma", "change", "What did I change?"}, 7 * time.Second},
-	{question{"am_michael", "split-fields", "Where is the function splitFields?"}, 15 * time.Second},
+	{question{"am_michael", "where-is", "Where is"}, 800 * time.Millisecond}, // a pause in the sentence
+	{question{"am_michael", "split-fields", "the function splitFields?"}, 5 * time.Second},
+	{question{"am_michael", "stop", "Stop."}, 4 * time.Second},
 	{question{"am_puck", "failing", "Which tests are failing?"}, 11 * time.Second},
 	{question{"am_puck", "yes", "Yes, please."}, 13 * time.Second},
 	{question{"bm_george", "repeat", "Repeat that."}, 9 * time.Second},

@@ -1,6 +1,6 @@
-// Verdict checks a recorded conversation: enough turns, interruptions and tool calls, and
-// a low enough word error rate. It prints the figures beside their goals. `make run` ends
-// with it.
+// Verdict checks a recorded conversation: the number of turns, enough interruptions and
+// tool calls, and a low enough word error rate. It prints the figures beside their goals.
+// `make run` ends with it.
 //
 //	verdict -journal out/journal.jsonl -reference out/recording.txt -turns 3 -interrupted 1 -tools 1 -wer 40
 //
@@ -26,6 +26,7 @@ import (
 // demands are the requirements for a conversation.
 type demands struct {
 	turns       int     // minimum, answered or interrupted
+	most        int     // maximum of turns; 0 for any number
 	interrupted int     // minimum
 	tools       int     // minimum of calls that were allowed and ran
 	wer         float64 // maximum in percent, exclusive
@@ -36,6 +37,7 @@ func main() {
 	path := flag.String("journal", "out/journal.jsonl", "`file` with the full journal of the conversation")
 	reference := flag.String("reference", "out/recording.txt", "`file` with what the user said")
 	flag.IntVar(&d.turns, "turns", 3, "minimum number of turns")
+	flag.IntVar(&d.most, "most", 0, "maximum number of turns, for a sentence with a pause that must be one; 0 for any number")
 	flag.IntVar(&d.interrupted, "interrupted", 1, "minimum number of interrupted turns")
 	flag.IntVar(&d.tools, "tools", 0, "minimum number of tool calls that ran")
 	flag.Float64Var(&d.wer, "wer", 40, "maximum word error rate in percent, exclusive")
@@ -131,6 +133,8 @@ func judge(turns []timeline.Turn, heard []string, tools int, reference string, d
 	switch {
 	case answered+interrupted < d.turns:
 		return fmt.Errorf("%d turns, want at least %d", answered+interrupted, d.turns)
+	case d.most > 0 && answered+interrupted > d.most:
+		return fmt.Errorf("%d turns, want at most %d", answered+interrupted, d.most)
 	case interrupted < d.interrupted:
 		return fmt.Errorf("%d interrupted turns, want at least %d", interrupted, d.interrupted)
 	case tools < d.tools:

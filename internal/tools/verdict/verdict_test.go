@@ -25,13 +25,14 @@ func TestJudge(t *testing.T) {
 	}{
 		{"good", []timeline.Turn{cut, full, full}, said, ""},
 		{"too few turns", []timeline.Turn{cut, full, failed}, said, "2 turns, want"},
+		{"too many turns", []timeline.Turn{cut, full, full, full, full}, said, "5 turns, want at most 4"},
 		{"none interrupted", []timeline.Turn{full, full, full}, said, "0 interrupted turns"},
 		{"misheard", []timeline.Turn{cut, full, full}, "six seven eight\nfour five\nfour five\n", "42.9 %"},
 		{"no tool was run", []timeline.Turn{cut, full, full}, said, "0 tool calls, want"},
 		{"nothing said", []timeline.Turn{cut, full, full}, "\n", "no words"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d, tools := demands{turns: 3, interrupted: 1, tools: 1, wer: 40}, 1
+			d, tools := demands{turns: 3, most: 4, interrupted: 1, tools: 1, wer: 40}, 1
 			if tt.name == "no tool was run" {
 				tools = 0
 			}
