@@ -198,7 +198,7 @@ func (v view) answers() (list []item) {
 		for ; n < len(v.record.segments) && v.record.segments[n].turn == turn; n++ {
 			s := v.record.segments[n]
 			begin = begin.or(s.from)
-			if !v.spokenAgain(n) {
+			if !v.spokenAgain(n) && !v.record.superseded(s) {
 				group = append(group, s)
 			}
 		}

@@ -376,7 +376,7 @@ func (r *record) turn(x *exchange, seen map[uint64]bool) Turn {
 func (r *record) spokenIn(turn uint64) []*segment {
 	var list []*segment
 	for _, s := range r.segments {
-		if s.turn != turn || s.Notice != "" {
+		if s.turn != turn || s.Notice != "" || r.superseded(s) {
 			continue
 		}
 		again := slices.IndexFunc(list, func(o *segment) bool { return o.Seq == s.Seq })
@@ -387,6 +387,13 @@ func (r *record) spokenIn(turn uint64) []*segment {
 		list = append(list, s)
 	}
 	return list
+}
+
+// superseded reports whether a segment answers the first part of a sentence with a pause: its
+// turn asked again with the whole sentence before the segment was audible.
+func (r *record) superseded(s *segment) bool {
+	x := r.exchange(s.turn)
+	return x != nil && s.Request != 0 && s.Request != x.Request && s.outcome == dropped
 }
 
 // join concatenates two pieces of a text, with a space between them if neither has one.

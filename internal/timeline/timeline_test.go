@@ -181,6 +181,22 @@ func TestRedactedHasNoWords(t *testing.T) {
 }
 
 // TestHostileWords uses markup in all texts.
+// TestSentenceWithAPause shows the answer to the whole sentence, and not the one to its first part.
+func TestSentenceWithAPause(t *testing.T) {
+	j := hold(t, journal.Full, 12*time.Second, []string{"That needs a model. ", "It is in fields.go. "}, func(f *fakeWorld) {
+		f.post(0, csm.UserStart{})
+		f.capture = 120 * ms
+		f.says(1, time.Second, 1800*ms, "where is")
+		f.says(2, 2900*ms, 4*time.Second, "the function splitFields")
+	})
+	if turns := Latencies(j); len(turns) != 1 || !strings.HasPrefix(turns[0].Heard, "It is in") {
+		t.Fatalf("the turns are %+v", turns)
+	}
+	if page := render(t, j, Options{}); strings.Contains(page, "That needs") || !strings.Contains(page, "It is in") {
+		t.Error("the answer to the first part is shown")
+	}
+}
+
 func TestHostileWords(t *testing.T) {
 	const bad = `</script><script>alert(1)</script><img src=x onerror=alert(2)> "' }</style>`
 	j := hold(t, journal.Full, 12*time.Second, []string{bad}, func(f *fakeWorld) {
