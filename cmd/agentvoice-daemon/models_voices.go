@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -30,21 +31,33 @@ type listedVoice struct {
 
 func newModelsVoices() *cobra.Command {
 	var asJSON bool
-	var out, prefer string
+	var out, prefer, engine string
 	cmd := &cobra.Command{
 		Use:   "voices [NAME...]",
 		Short: "List the voices of this machine, or hear some",
 		Long: `List the voices of this machine, for the setting agentvoice.voice.name, or let those that
-you name speak a sentence.`,
+you name speak a sentence. --voice-engine auto lists those that the setting agentvoice.voice.engine
+selects with that value.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			l := findSpeech(modelNames(prefer), "")
-			s, err := l.synthesizers(live.SpeechChoice{Engine: protocol.VoiceNatural}, speechReports{voice: func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) }})()
+			if !slices.Contains([]string{protocol.VoiceAuto, protocol.VoiceNatural, protocol.VoiceFast}, engine) {
+				return misuse{fmt.Errorf("unknown --voice-engine %q; use auto, natural or fast", engine)}
+			}
+			s, err := l.synthesizers(live.SpeechChoice{Engine: engine}, speechReports{voice: func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) }})()
 			if err != nil {
 				return err
 			}
 			defer func() { _ = s.Close() }() // nothing to flush
 			if len(names) > 0 {
-				return hearVoices(cmd, s, names, out)
+				if l.voice == nil {
+					return hearVoices(cmd, s, s, names, out)
+				}
+				natural, err := onlyVoice(l.voice)()
+				if err != nil {
+					return err
+				}
+				defer func() { _ = natural.Close() }() // nothing to flush
+				return hearVoices(cmd, natural, s, names, out)
 			}
 			list := listVoices(s, l.slow)
 			if asJSON {
@@ -64,6 +77,7 @@ you name speak a sentence.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&prefer, "models", "", "models to prefer, as in the setting agentvoice.models")
+	cmd.Flags().StringVar(&engine, "voice-engine", protocol.VoiceNatural, "auto, natural or fast, as in the setting agentvoice.voice.engine")
 	cmd.Flags().StringVar(&out, "audio-out", "default", "speaker: default, a device's name or id, wav:FILE, or null")
 	return cmd
 }
@@ -93,14 +107,19 @@ func about(name string) string {
 	return variety + ", " + sex
 }
 
-// hearVoices lets voices speak the sample one after another.
-func hearVoices(cmd *cobra.Command, s voice.Synthesizer, names []string, out string) error {
+// hearVoices lets voices speak the sample one after another. Those that natural lacks are of other.
+// natural has no fallback, so that a model that is still loading does not speak with another voice.
+func hearVoices(cmd *cobra.Command, natural, other voice.Synthesizer, names []string, out string) error {
 	if err := tryOutput(out); err != nil {
 		return err
 	}
 	var said []int16
 	for _, name := range names {
 		fmt.Fprintln(cmd.OutOrStdout(), name)
+		s := other
+		if slices.Contains(natural.Voices(), name) {
+			s = natural
+		}
 		pcm, err := speech(cmd.Context(), s, name, sample)
 		if errors.Is(err, voice.ErrUnknownVoice) {
 			return misuse{err}
