@@ -25,10 +25,13 @@ const GROUPS = {
 /** Signal processing, time-outs and what only networks behind a firewall need: few people change them. */
 const ADVANCED = /Ms$|\.maxRetries$|^agentvoice\.(audio\.(?!inputDevice|outputDevice)|turnDetection\.(threshold|eagerness)$|network\.|session\.)/;
 
+/** What the extension adds to a description. */
+const LINKS = { 'agentvoice.voice.name': ' [Choose Voice](command:agentvoice.selectVoice)' };
+
 const groups = Object.fromEntries(Object.keys(GROUPS).map((name) => [name, {}]));
 for (const [name, setting] of Object.entries(generated.properties)) {
   const key = `setting.${name.replace(/^agentvoice\./, '')}`;
-  words[key] = setting.markdownDescription;
+  words[key] = setting.markdownDescription + (LINKS[name] ?? '');
   const first = name.split('.')[1];
   const group = Object.keys(GROUPS).find((g) => GROUPS[g].includes(first));
   if (group === undefined) {

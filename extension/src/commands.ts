@@ -11,6 +11,7 @@ import { isActive } from './model';
 import type { Provider } from './protocol.gen';
 import { keyed } from './providers';
 import { microphoneSettings } from './remedies';
+import { selectVoice } from './voices';
 import type { Window } from './window';
 
 export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>> & {
@@ -117,6 +118,7 @@ export function actions(w: Window): Actions {
     selectModel: () => selectModel(w),
     selectTools: () => selectTools(w),
     installLocalVoice: () => installLocalVoice(w),
+    selectVoice: () => selectVoice(w),
     allowCopilot: async () => {
       const consent = await ask();
       if (consent === 'allowed') {

@@ -36,7 +36,7 @@ export async function editorCommand(params: EditorCommandParams, model: Model): 
 }
 
 /** Writes the setting where it is set already, so that a workspace does not hide the choice. */
-async function keepVoice(voice: string): Promise<EditorCommandResult> {
+export async function keepVoice(voice: string): Promise<EditorCommandResult> {
   const settings = vscode.workspace.getConfiguration('agentvoice');
   const inWorkspace = settings.inspect('voice.name')?.workspaceValue !== undefined;
   try {

@@ -27,6 +27,8 @@ export interface Fake {
   input: string | undefined;
   /** what the user selects from a list; nothing by default */
   pick: (items: readonly { readonly label: string }[]) => unknown;
+  /** the list that was opened last, and what the user does in it */
+  list: FakeList | undefined;
   /** the button that the user presses in a message; by default the message stays open */
   press: (message: string, buttons: readonly string[], detail: string) => string | undefined | 'closed';
   /** the displayed progress, and how the user cancels it */
@@ -279,10 +281,41 @@ export class TokenSource {
   }
 }
 
+/** A list that stays open while the user moves in it. */
+export class FakeList {
+  items: readonly { readonly label: string; readonly description?: string; readonly buttons?: readonly object[] }[] = [];
+  activeItems: readonly unknown[] = [];
+  title = '';
+  placeholder = '';
+  busy = false;
+  readonly active = new Emitter<readonly unknown[]>();
+  readonly button = new Emitter<{ item: unknown }>();
+  readonly accepted = new Emitter<void>();
+  readonly hidden = new Emitter<void>();
+  readonly onDidChangeActive = this.active.event;
+  readonly onDidTriggerItemButton = this.button.event;
+  readonly onDidAccept = this.accepted.event;
+  readonly onDidHide = this.hidden.event;
+  show(): void {
+    this.active.fire(this.activeItems); // as the editor does
+  }
+  hide(): void {
+    this.hidden.fire();
+  }
+  dispose(): void {
+    this.items = [];
+  }
+  /** The user moves to an item. */
+  move(index: number): void {
+    this.activeItems = [this.items[index]];
+    this.active.fire(this.activeItems);
+  }
+}
+
 /** Replaces vscode with the fake for all modules loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
+    commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], list: undefined, pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(), disk: false, links: new Set(), pipes: new Set(), ofWorkspace: new Map(), ran: [], read: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
@@ -361,6 +394,7 @@ export function install(): Fake {
       showInformationMessage: toast,
       showWarningMessage: toast,
       showErrorMessage: toast,
+      createQuickPick: () => (fake.list = new FakeList()),
       showQuickPick: (items: readonly { readonly label: string }[]) => Promise.resolve(fake.pick(items)),
       withProgress: (_options: unknown, task: (progress: unknown, token: unknown) => unknown) =>
         task({ report: (step: { increment?: number; message?: string }) => void fake.progress.steps.push(step) }, fake.progress.token.token),

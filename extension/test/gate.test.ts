@@ -32,6 +32,7 @@ const MAY: Readonly<Record<string, string>> = {
   'daemon/environment.ts': 'looks for files of the package',
   'lock.ts': 'asks the system whether the screen is locked',
   'localVoice.ts': 'runs the daemon to install models',
+  'voices.ts': 'runs the daemon to hear a voice',
 };
 
 test('no other code opens files of the workspace or starts programs', () => {

@@ -1,0 +1,128 @@
+// Chooses a speaker of this machine's voice. The daemon lists the speakers, and lets one speak a sample.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import * as vscode from 'vscode';
+import { type Program, Unusable, run } from './daemon/find';
+import { keepVoice } from './editorCommands';
+import { isActive } from './model';
+import type { Window } from './window';
+
+const t = vscode.l10n.t;
+
+/** How long a speaker is active in the list before it speaks, in milliseconds. */
+const REST = 400;
+
+/** A speaker, as printed by `models voices --json`. */
+interface Speaker {
+  readonly name: string;
+  readonly about?: string;
+  readonly default: boolean;
+}
+
+interface Item extends vscode.QuickPickItem {
+  readonly name: string;
+}
+
+export async function selectVoice(w: Window): Promise<void> {
+  const set = vscode.workspace.getConfiguration('agentvoice');
+  if ((set.get('voice.provider', '') || set.get('provider', 'local')) !== 'local') {
+    const open = t('Open settings');
+    if ((await vscode.window.showInformationMessage(t('A service speaks. Enter the name of its voice in the settings.'), open)) === open) {
+      await vscode.commands.executeCommand('workbench.action.openSettings', 'agentvoice.voice.name');
+    }
+    return;
+  }
+  try {
+    const program = await w.program();
+    const args = ['models', 'voices', '--voice-engine', set.get('voice.engine', 'auto'), '--models', set.get('models', '')];
+    const speakers = JSON.parse(await run(program.path, [...args, '--json'], program.env)) as readonly Speaker[];
+    // In a conversation, the microphone would take the sample for the user's voice.
+    const sample = isActive(w.conversation.model.snapshot) ? undefined : new Sample(program, [...args, '--audio-out', set.get('audio.outputDevice', 'default')], w);
+    const name = await choose(speakers, set.get('voice.name', ''), sample);
+    const { problem } = name === undefined ? {} : await keepVoice(name);
+    if (problem !== undefined) {
+      void vscode.window.showErrorMessage(t('The voice was not changed: the settings could not be written.'));
+    }
+  } catch (err) {
+    const { message, remediation } = err instanceof Unusable ? err : { message: t('The voices cannot be listed.'), remediation: t('Try again. See the log for details.') };
+    w.log.error(`voices: ${String(err)}`);
+    void vscode.window.showErrorMessage(`${message} ${remediation}`);
+  }
+}
+
+/** The speaker that the user accepted. Each one speaks when the user moves to it or presses its button. */
+function choose(speakers: readonly Speaker[], now: string, sample: Sample | undefined): Promise<string | undefined> {
+  const listen = { iconPath: new vscode.ThemeIcon('unmute'), tooltip: t('Listen') };
+  const selected = speakers.find((s) => s.name === now) ?? speakers.find((s) => s.default);
+  const items = speakers.map((s): Item => ({
+    name: s.name,
+    label: s === selected ? `$(check) ${s.name}` : s.name,
+    description: s.about ?? '',
+    buttons: sample === undefined ? [] : [listen],
+  }));
+  const list = vscode.window.createQuickPick<Item>();
+  list.title = t('Choose Voice');
+  list.placeholder = sample === undefined ? t('It speaks from the next conversation on. To hear others now, say “another voice”.') : t('You hear each one. It speaks from the next conversation on.');
+  list.items = items;
+  list.activeItems = items.filter((i) => i.name === selected?.name);
+  let before = selected?.name; // the list opens with it, which is no move of the user
+  const speak = (name: string, after: number): void => sample?.speak(name, after, (busy) => (list.busy = busy));
+  return new Promise((resolve) => {
+    list.onDidChangeActive(([item]) => {
+      if (item !== undefined && item.name !== before) {
+        before = item.name;
+        speak(item.name, REST);
+      }
+    });
+    list.onDidTriggerItemButton(({ item }) => speak(item.name, 0));
+    list.onDidAccept(() => {
+      resolve(list.activeItems[0]?.name);
+      list.hide();
+    });
+    list.onDidHide(() => {
+      sample?.stop();
+      list.dispose();
+      resolve(undefined);
+    });
+    list.show();
+  });
+}
+
+/** Sample plays one sample at a time. */
+class Sample {
+  private waiting: NodeJS.Timeout | undefined;
+  private child: ChildProcess | undefined;
+
+  constructor(private readonly program: Program, private readonly args: readonly string[], private readonly w: Window) {}
+
+  speak(name: string, after: number, busy: (is: boolean) => void): void {
+    this.stop();
+    busy(true);
+    this.waiting = setTimeout(() => {
+      let failure = '';
+      const child = spawn(this.program.path, [...this.args, name], { windowsHide: true, env: this.program.env, stdio: ['ignore', 'ignore', 'pipe'] });
+      this.child = child;
+      child.stderr.on('data', (text: Buffer) => (failure += text.toString()));
+      const ended = (message: string): void => {
+        if (this.child !== child) {
+          return; // stopped
+        }
+        this.child = undefined;
+        busy(false);
+        if (message !== '') {
+          this.w.log.warn(`voices: ${name}: ${message}`);
+          void vscode.window.showWarningMessage(t('{0} cannot be heard: {1}', name, message));
+        }
+      };
+      child.once('error', (err) => ended(err.message));
+      child.once('close', (code) => ended(code === 0 ? '' : failure.trim() || `exit ${code ?? ''}`));
+    }, after);
+  }
+
+  stop(): void {
+    clearTimeout(this.waiting);
+    const { child } = this;
+    this.child = undefined;
+    child?.kill();
+  }
+}
