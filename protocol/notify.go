@@ -103,7 +103,7 @@ type TranscriptParams struct {
 	Correction string `json:"correction,omitempty"`
 	// End says why an answer was cut off; absent for others.
 	End      AnswerEnd `json:"end,omitempty"`
-	Replaces int64     `json:"replaces,omitempty"` // seq of the final transcript that it replaces: its correction was undone
+	Replaces int64     `json:"replaces,omitempty"` // seq of the final transcript that it replaces: its correction was undone, or both are one sentence
 }
 
 // CaptionParams is the payload of agentvoice.caption: the segment that is being spoken.

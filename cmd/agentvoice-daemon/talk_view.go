@@ -38,7 +38,7 @@ type talkView struct {
 	input      float64
 	output     float64
 	partial    string
-	said       []string
+	said       []words
 	reference  *string // reference transcript, or nil
 	turns      int
 	cut        int
@@ -51,6 +51,12 @@ type talkView struct {
 }
 
 // newTalkView shows a conversation on out. prompt tells the user when to speak.
+// words are what the user said, with the seq of their transcript.
+type words struct {
+	seq  int64
+	text string
+}
+
 func newTalkView(out *os.File, started time.Time, reference *string, prompt, verbose bool) *talkView {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {
@@ -272,11 +278,13 @@ func (v *talkView) countTurn(p protocol.TurnParams) {
 
 func (v *talkView) transcript(p protocol.TranscriptParams) {
 	switch {
-	case p.Replaces != 0:
-		v.line(time.Time{}, "  you: "+p.Text)
 	case p.Role == protocol.RoleUser && p.Final:
 		v.partial = ""
-		v.said = append(v.said, p.Text)
+		if i := slices.IndexFunc(v.said, func(s words) bool { return s.seq == p.Replaces }); i >= 0 {
+			v.said[i] = words{p.Seq, p.Text}
+		} else {
+			v.said = append(v.said, words{p.Seq, p.Text})
+		}
 		v.line(time.Time{}, "  you: "+p.Text)
 	case p.Role == protocol.RoleAssistant && p.Final:
 		for i, row := range answerRows(p.Text) {
@@ -424,7 +432,11 @@ func (v *talkView) finish() error {
 	if v.reference == nil {
 		return nil
 	}
-	wrong, words := wer.Compute(*v.reference, strings.Join(v.said, " "))
+	var said []string
+	for _, s := range v.said {
+		said = append(said, s.text)
+	}
+	wrong, words := wer.Compute(*v.reference, strings.Join(said, " "))
 	fmt.Fprintf(v.out, "word error rate %.1f %% (%d of %d words)\n", 100*float64(wrong)/float64(max(words, 1)), wrong, words)
 	return nil
 }

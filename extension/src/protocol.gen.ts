@@ -1357,7 +1357,7 @@ export interface TranscriptParams {
   correction?: string;
   /** End says why an answer was cut off; absent for others. */
   end?: AnswerEnd;
-  /** seq of the final transcript that it replaces: its correction was undone */
+  /** seq of the final transcript that it replaces: its correction was undone, or both are one sentence */
   replaces?: number;
 }
 

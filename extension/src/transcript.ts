@@ -176,7 +176,13 @@ export function addWords<T extends Transcript>(m: T, p: TranscriptParams, at: nu
   if (p.replaces !== undefined) {
     const replaced = m.lines.findIndex((l) => l.seq === p.replaces && l.conversation === m.conversation);
     const line = m.lines[replaced];
-    return line === undefined ? m : { ...m, lines: m.lines.with(replaced, { ...uncorrected(line), text: p.text, seq: p.seq }) };
+    if (line !== undefined) {
+      const lines = m.lines.with(replaced, { ...uncorrected(line), text: p.text, seq: p.seq, ...recognised(p) });
+      return { ...m, lines: lines.filter((l) => l.id !== old?.id || l.turnId !== line.turnId) }; // the user went on with the line
+    }
+    if (old?.turnId !== p.turnId) {
+      return m;
+    }
   }
   if (old !== undefined) {
     return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final, seq: p.seq, ...recognised(p) }) };

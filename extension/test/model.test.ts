@@ -262,6 +262,17 @@ test('an undone correction: the line shows the words as heard', () => {
   assert.deepEqual(shown(after(corrected, ...later, resync(), { is: 'rebuilt', at, transcript: { entries } })), heard, 'the window fell behind');
 });
 
+test('a sentence with a pause: one line shows the whole, and what was recognised of its parts', () => {
+  const parts = [transcript({ text: 'Which tester?', seq: 1 }), transcript({ text: 'Fail', final: false, seq: 2 })];
+  const whole = transcript({ text: 'Which tests are failing?', heard: 'Which tester? Failing.', seq: 3, replaces: 1 });
+  const shown = (m: Model) => m.lines.map((l) => [l.text, l.recognised, l.final, l.seq]);
+  assert.deepEqual(shown(after(...parts, whole)), [['Which tests are failing?', 'Which tester? Failing.', true, 3]]);
+  assert.deepEqual(shown(after(parts[1]!, whole)), [['Which tests are failing?', 'Which tester? Failing.', true, 3]], 'the first part was cleared');
+  const undone = transcript({ text: 'Which tester?', seq: 4, replaces: 1 });
+  const other = transcript({ turnId: 'turn-2', text: 'And', final: false, seq: 3 });
+  assert.deepEqual(shown(after(parts[0]!, other, undone)).map((l) => l[0]), ['Which tester?', 'And'], 'what is being said stays');
+});
+
 test('a window that fell behind has the words that it missed, in their order, and none that were taken back', () => {
   const m = after(
     transcript({ text: 'why', seq: 1 }),

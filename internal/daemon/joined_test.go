@@ -104,9 +104,14 @@ func TestAJoinedTextIsShown(t *testing.T) {
 	if shown.Text != "Which tester?" || shown.Heard != "" {
 		t.Errorf("the first part is shown as %+v", shown)
 	}
+	first := shown.Seq
 	r.goesOnWith("Failing.", "Which tests are failing?")
-	if shown.Text != "Which tests are failing?" || shown.Heard != "Which tester? Failing." {
+	if shown.Text != "Which tests are failing?" || shown.Heard != "Which tester? Failing." || shown.Replaces != first {
 		t.Errorf("the whole is shown as %+v", shown)
+	}
+	kept := r.d.pub.entries
+	if len(kept) != 1 || kept[0].Text != shown.Text {
+		t.Errorf("the transcript has %+v", kept)
 	}
 }
 

@@ -21,22 +21,23 @@ const maxHistory = 20
 // publisher turns steps into notifications for a client, in order. It belongs to the
 // loop's goroutine.
 type publisher struct {
-	d       *Daemon
-	shown   csm.State // as last published
-	seq     int64     // of agentvoice.state
-	words   int64     // of transcripts
-	history []protocol.Transition
-	entries []protocol.TranscriptEntry
-	tools   []protocol.ToolParams // current tool calls of the live conversation
-	session session.State
-	life    sessionLife
-	counted csm.Counters
-	reason  string            // of the failure in the current step
-	caption speech.Segment    // the segment being spoken
-	calls   map[uint64]uint64 // unfinished tool calls and their requests
-	floor   floorMeter
-	open    uint64 // the request whose answer waits for a tool, or 0
-	told    told
+	d        *Daemon
+	shown    csm.State // as last published
+	seq      int64     // of agentvoice.state
+	words    int64     // of transcripts
+	history  []protocol.Transition
+	entries  []protocol.TranscriptEntry
+	tools    []protocol.ToolParams // current tool calls of the live conversation
+	session  session.State
+	life     sessionLife
+	counted  csm.Counters
+	reason   string            // of the failure in the current step
+	caption  speech.Segment    // the segment being spoken
+	calls    map[uint64]uint64 // unfinished tool calls and their requests
+	floor    floorMeter
+	open     uint64 // the request whose answer waits for a tool, or 0
+	told     told
+	lastSaid saidWords
 
 	microphone protocol.Microphone
 	capturing  bool // the microphone is captured for a conversation
@@ -156,7 +157,7 @@ func (p *publisher) transition(s dispatch.Step, f csm.PublishState) {
 	}
 	p.notify(protocol.NotifyState, params)
 	if f.To == csm.PhaseIdle { // the conversation is over, and its words are dropped
-		p.entries, p.tools = nil, nil
+		p.entries, p.tools, p.lastSaid = nil, nil, saidWords{}
 		p.d.content.forget()
 	}
 }
@@ -253,16 +254,17 @@ func (p *publisher) final(s dispatch.Step, utterance uint64) {
 	cur := s.State.Current
 	text, heard := p.d.content.utterance(utterance), p.d.content.heard(utterance)
 	p.d.record(s.Envelope.At, "utterance", utterance, text)
+	before := uint64(0)
 	if ids := append([]uint64{cur.Utterance}, cur.More...); ids[len(ids)-1] == utterance {
 		if whole, apart, of := p.d.content.message(ids); of > 0 {
-			text, heard = whole, apart
+			text, heard, before = whole, apart, ids[len(ids)-2]
 			p.d.words(s.Envelope.At, journal.Words{Kind: "joined", ID: utterance, Text: text, Of: of})
 		}
 	}
 	if heard == text {
 		heard = ""
 	}
-	p.transcript(s, protocol.TranscriptEntry{
+	p.said(s, utterance, before, protocol.TranscriptEntry{
 		TurnID: turnID(cur.ID), Role: protocol.RoleUser, Text: text, Heard: heard, Correction: p.d.content.correction(utterance), Final: true,
 	})
 	if heard != "" {

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"slices"
+
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -60,6 +62,26 @@ func (p *publisher) transcript(s dispatch.Step, e protocol.TranscriptEntry) {
 	e.Seq, e.Timestamp = p.nextTranscript(), p.d.wall(s.Envelope.At)
 	p.notify(protocol.NotifyTranscript, paramsOf(e))
 	p.keep(e)
+}
+
+// said publishes the final words of an utterance, in place of those of an utterance before that they
+// include; 0 without one.
+func (p *publisher) said(s dispatch.Step, utterance, before uint64, e protocol.TranscriptEntry) {
+	e.Seq, e.Timestamp = p.nextTranscript(), p.d.wall(s.Envelope.At)
+	params := paramsOf(e)
+	if before != 0 && before == p.lastSaid.utterance {
+		params.Replaces = p.lastSaid.seq
+		p.entries = slices.DeleteFunc(p.entries, func(e protocol.TranscriptEntry) bool { return e.Seq == p.lastSaid.seq })
+	}
+	p.lastSaid = saidWords{utterance, e.Seq}
+	p.notify(protocol.NotifyTranscript, params)
+	p.keep(e)
+}
+
+// saidWords are the final words of an utterance, as published.
+type saidWords struct {
+	utterance uint64
+	seq       int64
 }
 
 func paramsOf(e protocol.TranscriptEntry) protocol.TranscriptParams {
