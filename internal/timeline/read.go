@@ -28,7 +28,7 @@ type reader struct {
 }
 
 func read(j *journal.Journal) *record {
-	r := &reader{record: record{heard: map[uint64]int{}, words: map[wordsKey]string{}}}
+	r := &reader{record: record{heard: map[uint64]int{}, words: map[wordsKey]string{}, joined: map[uint64]int{}}}
 	begun := false
 	for _, l := range j.Lines {
 		if !begun {
@@ -109,6 +109,9 @@ func (r *reader) note(l journal.Line) {
 		var w journal.Words
 		if json.Unmarshal(l.Data, &w) == nil {
 			r.words[wordsKey{w.Kind, w.ID}] = w.Text
+			if w.Of > 0 {
+				r.joined[w.ID] = w.Of
+			}
 			return
 		}
 	}

@@ -60,8 +60,9 @@ type record struct {
 	levels        []level
 	gaps          []gap
 
-	heard map[uint64]int // characters, by request
-	words map[wordsKey]string
+	heard  map[uint64]int // characters, by request
+	words  map[wordsKey]string
+	joined map[uint64]int // utterances whose words are those of so many, with the ones before
 }
 
 type wordsKey struct {
@@ -338,14 +339,20 @@ func (r *record) turn(x *exchange, seen map[uint64]bool) Turn {
 		req = &request{}
 	}
 	var speechEnd, final moment
-	if u := r.utterance(t.Utterance); u != nil {
-		t.Words, t.Said, t.Typed = u.words, r.said(u.id), u.typed
-		if !seen[u.id] {
+	ids := append([]uint64{t.Utterance}, x.More...)
+	for _, id := range ids { // the last one counts: the request with it is answered
+		u := r.utterance(id)
+		if u == nil {
+			continue
+		}
+		t.Words, t.Typed = t.Words+u.words, u.typed
+		if !seen[t.Utterance] {
 			speechEnd, final = u.end, u.final
 			t.Endpointing = u.end.until(u.ended)
 			t.Recognition = u.ended.until(u.final)
 		}
 	}
+	t.Said = r.message(ids)
 	if req.Request != 0 {
 		t.FirstSign = final.or(at(req.sent)).until(req.delta)
 		t.FirstSegment = req.delta.until(req.firstSegment)
@@ -369,6 +376,17 @@ func (r *record) turn(x *exchange, seen map[uint64]bool) Turn {
 		}
 	}
 	return t
+}
+
+// message returns the words of a turn's utterances, as they were sent; "" if they are not in the journal.
+func (r *record) message(ids []uint64) (said string) {
+	for n := len(ids); n > 0; {
+		n--
+		text := r.said(ids[n])
+		said = join(text, said)
+		n -= min(max(r.joined[ids[n]]-1, 0), n) // the text is also that of the utterances before
+	}
+	return said
 }
 
 // spokenIn lists the segments of a turn's answer. For a segment that was spoken again
@@ -408,7 +426,7 @@ func join(a, b string) string {
 // aloud in the turn.
 func (r *record) firstSegment(x *exchange) *segment {
 	for _, s := range r.segments {
-		if s.turn == x.ID && s.Notice == "" {
+		if s.turn == x.ID && s.Notice == "" && !r.superseded(s) {
 			return s
 		}
 	}

@@ -180,8 +180,8 @@ func TestRedactedHasNoWords(t *testing.T) {
 	}
 }
 
-// TestHostileWords uses markup in all texts.
-// TestSentenceWithAPause shows the answer to the whole sentence, and not the one to its first part.
+// TestSentenceWithAPause shows the answer to the whole sentence, and not the one to its first part, and
+// measures from the end of the whole.
 func TestSentenceWithAPause(t *testing.T) {
 	j := hold(t, journal.Full, 12*time.Second, []string{"That needs a model. ", "It is in fields.go. "}, func(f *fakeWorld) {
 		f.post(0, csm.UserStart{})
@@ -191,12 +191,15 @@ func TestSentenceWithAPause(t *testing.T) {
 	})
 	if turns := Latencies(j); len(turns) != 1 || !strings.HasPrefix(turns[0].Heard, "It is in") {
 		t.Fatalf("the turns are %+v", turns)
+	} else if turn := turns[0]; turn.Said != "where is the function splitFields" || turn.Words != 5 || !turn.FirstAudio.Known || turn.FirstAudio.Duration > 3*time.Second {
+		t.Errorf("the turn is %+v", turn)
 	}
 	if page := render(t, j, Options{}); strings.Contains(page, "That needs") || !strings.Contains(page, "It is in") {
 		t.Error("the answer to the first part is shown")
 	}
 }
 
+// TestHostileWords uses markup in all texts.
 func TestHostileWords(t *testing.T) {
 	const bad = `</script><script>alert(1)</script><img src=x onerror=alert(2)> "' }</style>`
 	j := hold(t, journal.Full, 12*time.Second, []string{bad}, func(f *fakeWorld) {
