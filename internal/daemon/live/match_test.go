@@ -305,7 +305,9 @@ func TestMatcherKnowsWhatIsJoined(t *testing.T) {
 	var last uint64
 	port := daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
-		Heard:        func(epoch uint32, u uint64, _ daemon.Transcript) csm.Final { return csm.Final{Epoch: epoch, Utterance: u} },
+		Heard: func(epoch uint32, u uint64, _ daemon.Transcript) csm.Final {
+			return csm.Final{Epoch: epoch, Utterance: u}
+		},
 	}
 	m := newMatcher(port, 3, false, func(int64, int64) bool { return false })
 	for i := range int64(3 * mostNames) {
