@@ -37,6 +37,8 @@ func TestASentenceWithAPauseIsSentAsOne(t *testing.T) {
 	for _, c := range []struct{ first, second, joined, asks string }{
 		{"Which tester?", "Failing.", "Which tests are failing?", "Which tests are failing?"},
 		{"Which tester?", "Failing.", "", "Which tester? Failing."},
+		{"What did the last?", "Can it change?", "What did the last commit change?", "What did the last commit change?"},
+		{"Delete the log files older than", "seven days but keep the archive", "Delete the log files seven days but keep it.", "Delete the log files older than seven days but keep the archive"},
 		{"Rename the function", "to load settings and run the tests", "Rename it.", "Rename the function to load settings and run the tests"},
 		// What looks like a command, or like an answer, is the end of a sentence.
 		{"How can I make this query?", "Faster.", "How can I make this query faster?", "How can I make this query faster?"},
