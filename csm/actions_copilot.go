@@ -34,14 +34,15 @@ func (r *run) searchTools() {
 }
 
 // handOver sends a round. From then on the utterance is part of the history; that of a
-// retry already is, and so is the beginning of one that the user went on with.
+// retry already is, and so is the beginning of one that the user went on with, before calls that read.
 func (r *run) handOver() {
 	st := &r.st
 	live, _ := copilot.LiveOf(st.Copilot)
 	said := st.History.Said()
 	cur := st.Current
-	if n := len(said.Items); n > 0 && said.Items[n-1].Utterance == cur.Utterance {
-		said.Items = said.Items[:n-1]
+	n := history.Asked(said, cur.Utterance)
+	if n >= 0 && (n == len(said.Items)-1 || live.Round == 0 && len(said.Items[n].More) < len(cur.More)) {
+		said.Items = said.Items[:n]
 		st.History = history.Again(st.History, history.Item{Turn: cur.ID, Utterance: cur.Utterance, More: cur.More})
 	} else if live.Round == 0 {
 		st.History = history.Add(st.History, history.Item{Turn: cur.ID, Utterance: cur.Utterance, More: cur.More})

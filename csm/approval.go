@@ -2,6 +2,7 @@ package csm
 
 import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -264,10 +265,12 @@ func (r *run) decide() {
 
 func (r *run) approve() {
 	call, _ := r.asked()
-	beside := r.passes() && call.Reads // neither a decision nor a change: the turn stays provisional
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	// No decision, no change, and nothing was heard: the turn stays provisional.
+	beside := r.passes() && call.Reads && history.HeardOf(r.st.History.Said(), live.Request) == 0
 	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
 	r.refresh |= 1 << TimerTool // the previous call may have ended in this step
-	live, _ := copilot.LiveOf(r.st.Copilot)
+	live, _ = copilot.LiveOf(r.st.Copilot)
 	r.st.Current.Decided = r.st.Current.Decided || !beside
 	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRunning)

@@ -59,8 +59,10 @@ func (r *computed) Start() error {
 
 // Join implements Joiner. Models of sherpa-onnx recognise each utterance alone.
 func (r *computed) Join(pause int) bool {
-	return r.stream == nil && r.engine.Models()[0].Computer() == engine.ONNXRuntime && r.voice.join(pause)
+	return r.stream == nil && r.joins() && r.voice.join(pause)
 }
+
+func (r *computed) joins() bool { return r.engine.Models()[0].Computer() == engine.ONNXRuntime }
 
 // Forget implements Joiner.
 func (r *computed) Forget() { r.voice.wipe() }
@@ -71,7 +73,9 @@ func (r *computed) Write(pcm []int16) error {
 		return err
 	}
 	r.heard += len(pcm)
-	r.voice.add(pcm)
+	if r.joins() {
+		r.voice.add(pcm)
+	}
 	for len(pcm) > 0 {
 		n := min(len(pcm), engine.MaxPayload/2)
 		if err := r.stream.Send(engine.Audio, engine.Bytes(pcm[:n])); err != nil {

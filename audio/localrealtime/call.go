@@ -86,6 +86,7 @@ func (s *Server) newCall(session session, connect func(*call) (transport, error)
 	c.log = s.cfg.Log.With().Str("call", c.id).Logger()
 	c.ctx, c.hangUp = context.WithCancel(context.Background())
 	c.recognition = newRecognition(s.recognizers, s.cfg.Words, s.cfg.Expected, func(t transcript) { c.post(func() { c.onTranscript(t) }) })
+	c.recognition.joins = s.cfg.GoesOn != nil
 	if s.cfg.Listener != nil {
 		c.listener = s.cfg.Listener()
 	}

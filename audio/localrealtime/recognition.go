@@ -33,6 +33,8 @@ type recognition struct {
 	// report receives the results of an utterance: any number of partials, then one
 	// final or one failure, unless it was aborted.
 	report func(transcript)
+	// joins: utterances may be recognised as one, so the engine keeps the last one.
+	joins bool
 
 	mu      sync.Mutex
 	queue   []recognitionJob
@@ -251,6 +253,9 @@ func (r *recognition) run(ctx context.Context) {
 				final.joined = &joined{result.Joined, slices.Clone(before)}
 			}
 			before = append(before, j.item)
+			if !r.joins {
+				u.forget()
+			}
 			r.report(final)
 		}
 	}
@@ -373,6 +378,13 @@ func (u *utteranceInEngine) join(pause int64) bool {
 	return ok && pause >= 0 && u.err == nil && j.Join(int(pause))
 }
 
+// forget drops the audio of the last utterance.
+func (u *utteranceInEngine) forget() {
+	if j, ok := u.engine.(hearing.Joiner); ok {
+		j.Forget()
+	}
+}
+
 func (u *utteranceInEngine) write(pcm []int16) {
 	if u.err == nil && len(pcm) > 0 {
 		if err := u.engine.Write(pcm); err != nil {
@@ -442,9 +454,7 @@ func (u *utteranceInEngine) fail(err error) {
 
 func (u *utteranceInEngine) release() {
 	if u.engine != nil {
-		if j, ok := u.engine.(hearing.Joiner); ok {
-			j.Forget()
-		}
+		u.forget()
 		_ = u.engines.put(u.engine)
 		u.engine = nil
 	}

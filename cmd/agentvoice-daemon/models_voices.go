@@ -49,7 +49,7 @@ selects with that value.`,
 			}
 			defer func() { _ = s.Close() }() // nothing to flush
 			if len(names) > 0 {
-				if l.voice == nil {
+				if l.voice == nil || engine == protocol.VoiceFast || engine == protocol.VoiceAuto && l.slow {
 					return hearVoices(cmd, s, s, names, out)
 				}
 				natural, err := onlyVoice(l.voice)()

@@ -50,13 +50,13 @@ type talkView struct {
 	failed     string
 }
 
-// newTalkView shows a conversation on out. prompt tells the user when to speak.
 // words are what the user said, with the seq of their transcript.
 type words struct {
 	seq  int64
 	text string
 }
 
+// newTalkView shows a conversation on out. prompt tells the user when to speak.
 func newTalkView(out *os.File, started time.Time, reference *string, prompt, verbose bool) *talkView {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {

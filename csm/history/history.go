@@ -12,7 +12,10 @@
 // stay, and a failed compaction removes nothing (invariant 10).
 package history
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Item is one message or action.
 type Item struct {
@@ -137,7 +140,13 @@ func Due(s State, limit int) bool {
 // Add appends an item.
 func Add(s State, it Item) State { return only(next(s, said, change{item: it})) }
 
-// Again replaces the last item by it, with which the same utterance is asked about again.
+// Asked returns the index of the item of an utterance, or -1.
+func Asked(l Log, utterance uint64) int {
+	return slices.IndexFunc(l.Items, func(it Item) bool { return utterance != 0 && it.Utterance == utterance })
+}
+
+// Again replaces the item of the same utterance, which is asked about again, and what followed it. Those
+// that are being summarised stay.
 func Again(s State, it Item) State { return only(next(s, again, change{item: it})) }
 
 // Heard appends an answer, or increases the heard length of the last item if it is of the

@@ -83,9 +83,10 @@ func (c change) added() data {
 }
 
 func (c change) replaced() data {
-	c.Items = slices.Clone(c.Items)
-	c.Items[len(c.Items)-1] = c.item
-	return c.data
+	if n := Asked(c.Log, c.item.Utterance); n >= c.Count {
+		c.Items = c.Items[:n]
+	}
+	return c.added()
 }
 
 // raised returns the history after more of an answer was heard.

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import * as vscode from 'vscode';
 import { type Program, Unusable, run } from './daemon/find';
 import { keepVoice } from './editorCommands';
-import { isActive } from './model';
+import { mayHear } from './model';
 import type { Window } from './window';
 
 const t = vscode.l10n.t;
@@ -36,9 +36,10 @@ export async function selectVoice(w: Window): Promise<void> {
     const program = await w.program();
     const args = ['models', 'voices', '--voice-engine', set.get('voice.engine', 'auto'), '--models', set.get('models', '')];
     const speakers = JSON.parse(await run(program.path, [...args, '--json'], program.env)) as readonly Speaker[];
-    // In a conversation, the microphone would take the sample for the user's voice.
-    const sample = isActive(w.conversation.model.snapshot) ? undefined : new Sample(program, [...args, '--audio-out', set.get('audio.outputDevice', 'default')], w);
-    const name = await choose(speakers, set.get('voice.name', ''), sample);
+    // An open microphone would take the sample for the user's voice.
+    const sample = mayHear(w.conversation.model) ? undefined : new Sample(program, [...args, '--audio-out', set.get('audio.outputDevice', 'default')], w);
+    const ends = w.conversation.onChange((m) => mayHear(m) && sample?.stop());
+    const name = await choose(speakers, set.get('voice.name', ''), sample).finally(ends);
     const { problem } = name === undefined ? {} : await keepVoice(name);
     if (problem !== undefined) {
       void vscode.window.showErrorMessage(t('The voice was not changed: the settings could not be written.'));
@@ -97,6 +98,9 @@ class Sample {
 
   speak(name: string, after: number, busy: (is: boolean) => void): void {
     this.stop();
+    if (mayHear(this.w.conversation.model)) {
+      return;
+    }
     busy(true);
     this.waiting = setTimeout(() => {
       let failure = '';

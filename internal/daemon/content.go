@@ -20,6 +20,7 @@ type content struct {
 	last       uint64 // last allocated id, shared by utterances, texts, calls and models
 	utterances map[uint64]string
 	joined     map[uint64]joinedText     // by the utterance that ends it
+	shortened  map[uint64]bool           // utterances of which something is no part of the message
 	misheard   map[uint64]string         // the original words of corrected utterances
 	corrected  map[uint64][]vocab.Change // the changes that can be undone, by utterance
 	latest     uint64                    // the last corrected utterance; 0 if that was undone
@@ -41,7 +42,7 @@ type content struct {
 func newContent() *content {
 	return &content{
 		dictated: map[uint64]bool{}, ends: map[uint64]protocol.AnswerEnd{}, own: map[string]ownCall{},
-		utterances: map[uint64]string{}, joined: map[uint64]joinedText{}, misheard: map[uint64]string{}, corrected: map[uint64][]vocab.Change{}, sent: map[uint64]bool{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
+		utterances: map[uint64]string{}, joined: map[uint64]joinedText{}, shortened: map[uint64]bool{}, misheard: map[uint64]string{}, corrected: map[uint64][]vocab.Change{}, sent: map[uint64]bool{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
 		calls: map[uint64]*toolCall{}, asks: map[string]bool{}, summaries: map[uint32]string{}, models: map[uint64]string{},
 	}
 }
@@ -297,6 +298,7 @@ func (c *content) forget() {
 	defer c.mu.Unlock()
 	clear(c.utterances)
 	clear(c.joined)
+	clear(c.shortened)
 	clear(c.misheard)
 	clear(c.corrected)
 	clear(c.dictated)

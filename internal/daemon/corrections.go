@@ -68,19 +68,23 @@ func (c *content) takeCorrection(utterance uint64) (heard string, changes []voca
 		return "", nil, false, false
 	}
 	heard, sent = c.misheard[utterance], c.sent[utterance]
+	c.forgetCorrection(utterance)
+	if j, ok := c.joined[utterance]; ok && j.heard == heard {
+		j.written, j.changes = heard, nil
+		c.joined[utterance] = j
+	} else if !sent {
+		c.utterances[utterance] = heard
+	}
+	return heard, changes, sent, true
+}
+
+// forgetCorrection makes the correction of an utterance final.
+func (c *content) forgetCorrection(utterance uint64) {
 	delete(c.corrected, utterance)
 	delete(c.misheard, utterance)
 	if c.latest == utterance {
 		c.latest = 0
 	}
-	if !sent {
-		c.utterances[utterance] = heard
-		if j, ok := c.joined[utterance]; ok {
-			j.written = j.heard
-			c.joined[utterance] = j
-		}
-	}
-	return heard, changes, sent, true
 }
 
 // lastCorrected returns the last corrected utterance, or 0 if its correction was undone.

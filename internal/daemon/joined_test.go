@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -53,9 +55,12 @@ func TestASentenceWithAPauseIsSentAsOne(t *testing.T) {
 	}
 	r := newRoom(t, locale(t, protocol.English), false, "", false)
 	r.utters(Certain("Run the tests."))
-	r.goesOnWith("Faster.", "Run the tests. Faster.")
-	if got := r.lastTrace(); got == "asks Run the tests. Faster." {
-		t.Error("a command that is a sentence of its own is a message")
+	// A sentence of its own, one word that was heard as two, and a whole that has lost words.
+	for _, whole := range []string{"Run the tests. Faster.", "Run the tests. Go faster.", "Run faster."} {
+		r.goesOnWith("Faster.", whole)
+		if got := r.lastTrace(); !strings.HasPrefix(got, "rate ") {
+			t.Errorf("%q: %q, want the command", whole, got)
+		}
 	}
 	r.goesOnWith("Stop.", "Run the tests stop.")
 	if st := r.d.State(); st.Current.Utterance != 0 {
@@ -71,13 +76,18 @@ func TestThreePartsAreOne(t *testing.T) {
 		c.setHeard(id, text, text, nil)
 	}
 	join := func(id uint64, text string, before ...uint64) { c.setJoined(id, Joined{text, before}, text, nil) }
-	join(2, "Delete the log files older than seven.", 1)
-	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files older than seven. Days." {
-		t.Errorf("two of three: %q", got)
-	}
 	join(3, "Older than seven days.", 2)
 	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files old. Older than seven days." {
 		t.Errorf("the last two: %q", got)
+	}
+	join(3, "Delete the log files older than seven days.", 1, 2)
+	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files old than seven. Days." {
+		t.Errorf("all three, whose first two are not one: %q", got)
+	}
+	join(2, "Delete the log files older than seven.", 1)
+	join(3, "Only days.", 7)
+	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files older than seven. Days." {
+		t.Errorf("two of three: %q", got)
 	}
 	join(3, "Delete the log files older than seven days.", 1, 2)
 	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files older than seven days." {
@@ -132,5 +142,59 @@ func TestWhereAVoiceMayGoOn(t *testing.T) {
 	}
 	if asksToEdit(t, false).d.mayGoOn() {
 		t.Error("while a question is open")
+	}
+}
+
+// TestCorrectionsOfAJoinedText: what can be undone is the correction of the whole, and it brings back the
+// whole as it was heard.
+func TestCorrectionsOfAJoinedText(t *testing.T) {
+	changed := []vocab.Change{{Heard: "split fields", Written: "splitFields"}}
+	for name, s := range map[string]struct {
+		part, whole []vocab.Change // corrections
+		heard       string         // the whole
+		back        string         // after undoing the correction; "" if there is none
+	}{
+		"the whole":           {nil, changed, "Where is split fields?", "Where is split fields?"},
+		"a part and whole":    {changed, changed, "Where is split fields?", "Where is split fields?"},
+		"a part":              {changed, nil, "Where is it?", ""},
+		"an implausible text": {changed, changed, "Where?", "split fields."},
+	} {
+		written := func(heard string, changes []vocab.Change) string {
+			for _, c := range changes {
+				heard = strings.ReplaceAll(heard, c.Heard, c.Written)
+			}
+			return heard
+		}
+		c := newContent()
+		c.setHeard(1, "Where is", "Where is", nil)
+		c.setHeard(2, "split fields.", written("split fields.", s.part), s.part)
+		c.setJoined(2, Joined{s.heard, []uint64{1}}, written(s.heard, s.whole), s.whole)
+		_, _, of := c.message([]uint64{1, 2})
+		heard, _, _, ok := c.takeCorrection(2)
+		if heard != s.back || ok != (s.back != "") {
+			t.Errorf("%s: undone to %q, %v", name, heard, ok)
+		}
+		sent := s.heard
+		if of == 0 {
+			sent = "Where is split fields."
+		}
+		if got := c.words(1, []uint64{2}); got != sent {
+			t.Errorf("%s: sent as %q, want %q", name, got, sent)
+		}
+		if c.lastCorrected() != 0 || c.correction(2) != "" {
+			t.Errorf("%s: it can be undone again", name)
+		}
+	}
+}
+
+// TestAMessageWithoutWhatWasCutOff: what was recognised as one with the wake phrase is not sent.
+func TestAMessageWithoutWhatWasCutOff(t *testing.T) {
+	set := locale(t, protocol.English)
+	set.Wake.Enabled, set.Wake.Phrase = true, "okay copilot"
+	r := newRoom(t, set, false, "", false)
+	r.utters(Certain("Okay copilot, which tester?"))
+	r.goesOnWith("Failing.", "Okay copilot, which tests are failing?")
+	if got := r.lastTrace(); got != "asks which tester? Failing." {
+		t.Errorf("it %s", got)
 	}
 }

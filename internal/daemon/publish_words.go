@@ -69,13 +69,16 @@ func (p *publisher) transcript(s dispatch.Step, e protocol.TranscriptEntry) {
 func (p *publisher) said(s dispatch.Step, utterance, before uint64, e protocol.TranscriptEntry) {
 	e.Seq, e.Timestamp = p.nextTranscript(), p.d.wall(s.Envelope.At)
 	params := paramsOf(e)
-	if before != 0 && before == p.lastSaid.utterance {
+	at := slices.IndexFunc(p.entries, func(e protocol.TranscriptEntry) bool { return e.Seq == p.lastSaid.seq })
+	if before == 0 || before != p.lastSaid.utterance || at < 0 {
+		p.keep(e)
+	} else {
 		params.Replaces = p.lastSaid.seq
-		p.entries = slices.DeleteFunc(p.entries, func(e protocol.TranscriptEntry) bool { return e.Seq == p.lastSaid.seq })
+		p.entries[at] = e
+		p.entries = slices.DeleteFunc(p.entries, func(o protocol.TranscriptEntry) bool { return !o.Final && o.Role == e.Role && o.TurnID == e.TurnID })
 	}
 	p.lastSaid = saidWords{utterance, e.Seq}
 	p.notify(protocol.NotifyTranscript, params)
-	p.keep(e)
 }
 
 // saidWords are the final words of an utterance, as published.
@@ -96,6 +99,9 @@ func (p *publisher) uncorrect(utterance uint64) {
 		if e := &p.entries[i]; e.Correction == utteranceID(utterance) {
 			before := e.Seq
 			e.Text, e.Heard, e.Correction, e.Seq = e.Heard, "", "", p.nextTranscript()
+			if p.lastSaid.seq == before {
+				p.lastSaid.seq = e.Seq
+			}
 			again := paramsOf(*e)
 			again.Replaces = before
 			p.notify(protocol.NotifyTranscript, again)

@@ -21,7 +21,7 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 	if strings.TrimSpace(t.Text) != "" {
 		d.unreported.Store(!t.reported())
 	}
-	instead := ""
+	instead, whole := "", text
 	text, called := d.cutWakePhrase(text, t.Called)
 	if called {
 		t = t.rest(text)
@@ -62,9 +62,12 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, t Transcript) csm.Final {
 		written, changes = d.corrected(text)
 	}
 	d.content.setHeard(utterance, text, written, changes)
-	if f.Class == csm.Content && instead == "" && !called && t.Joined != nil {
-		whole, changes := d.corrected(t.Joined.Text)
-		d.content.setJoined(utterance, *t.Joined, whole, changes)
+	switch {
+	case text != whole:
+		d.content.setShortened(utterance)
+	case f.Class == csm.Content && instead == "" && t.Joined != nil:
+		written, changes := d.corrected(t.Joined.Text)
+		d.content.setJoined(utterance, *t.Joined, written, changes)
 	}
 	if instead == "" {
 		d.content.setDictated(utterance)
@@ -164,15 +167,19 @@ func (d *Daemon) invented(text string, t Transcript) bool {
 func (d *Daemon) goesOn(utterance uint64, class csm.Class, text string, joined *Joined) bool {
 	st := d.loop.State()
 	u, _ := turn.Find(st.Turn, utterance)
-	return class != csm.Stop && class != csm.Pause && class != csm.Empty && class != csm.Backchannel &&
-		u.Stamp == turn.OverRequest && st.Current.Utterance != 0 &&
-		(turns.Of(d.content.utterance(st.Current.Utterance)) == turns.Open || joined.inOneSentence(text))
+	if class == csm.Stop || class == csm.Pause || class == csm.Empty || class == csm.Backchannel || u.Stamp != turn.OverRequest || st.Current.Utterance == 0 {
+		return false
+	}
+	said := append([]uint64{st.Current.Utterance}, st.Current.More...)
+	return turns.Of(d.content.utterance(st.Current.Utterance)) == turns.Open ||
+		d.content.continues(said, text, joined) && joined.inOneSentence(text)
 }
 
-// mayGoOn reports whether a voice that begins now may continue the current message.
+// mayGoOn reports whether a voice that begins now may continue the current message. In the modes with a
+// manual commit, it never is: a draft may grow for minutes.
 func (d *Daemon) mayGoOn() bool {
 	st := d.loop.State()
-	return len(st.Drafts) > 0 || st.MayGoOn() && !speech.Begun(st.Speech)
+	return st.MayGoOn() && !speech.Begun(st.Speech)
 }
 
 // unfinished reports whether the words of the open utterance are the beginning of more: "yes" where
@@ -189,8 +196,11 @@ func (d *Daemon) unfinished(words string) bool {
 	case csm.Yes, csm.No, csm.Agree, csm.Assent, csm.Pause, csm.Continue, csm.Backchannel:
 		return true
 	case csm.Content:
+		if u.Command != "" || len(tokens(text)) != 1 || unspaced(text) {
+			return false
+		}
 		_, command := d.editorCommand(u, text)
-		return u.Command == "" && !command && len(tokens(text)) == 1
+		return !command
 	default:
 		return false
 	}

@@ -371,7 +371,7 @@ inline stop_speech() {
 inline ask() { if :: asked == 0 -> xtool = xtool | 4 :: else fi; asked++; ap = A_ASKING; piece(QUESTION); askseq = nseq }
 inline pop() { i0 = 0; do :: i0 + 1 < MAXC -> calls[i0] = calls[i0 + 1]; destr[i0] = destr[i0 + 1]; allow[i0] = allow[i0 + 1]; reads[i0] = reads[i0 + 1]; i0++ :: else -> break od; i0 = 0; ncall--; ap = A_NONE; asked = 0; qheard = 0; decide() }
 inline drop_question() { if :: kind == QUESTION && lineup -> flush() :: else -> if :: kind == QUESTION -> kind = ANSWER :: else fi fi }
-inline approve() { if :: asked == 0 && allow[0] && reads[0] :: else -> acted = 1 fi; drop_question(); runcall = calls[0]; rd_ = destr[0]; ra_ = allow[0]; rr_ = reads[0]; xtool = xtool | 1; pop(); ph = GENERATING; forget_doubt() }
+inline approve() { if :: asked == 0 && allow[0] && reads[0] && !said :: else -> acted = 1 fi; drop_question(); runcall = calls[0]; rd_ = destr[0]; ra_ = allow[0]; rr_ = reads[0]; xtool = xtool | 1; pop(); ph = GENERATING; forget_doubt() }
 inline forget_doubt() { doubt = 0; meant = 0 }
 inline next_call(stage) {
   if

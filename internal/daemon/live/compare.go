@@ -146,6 +146,9 @@ func (c *comparer) ask(s *sound) (*daemon.Answer, error) {
 		return nil, err
 	}
 	result, err := r.Finish()
+	if j, ok := r.(hearing.Joiner); ok {
+		j.Forget()
+	}
 	return (*daemon.Answer)(result.Answer), err
 }
 
