@@ -62,9 +62,9 @@ type Config struct {
 	// recognisers that compare sounds with them (hearing.AnswerTaker). It is called for each
 	// utterance and may be nil.
 	Expected func() [][]string
-	// Unfinished reports whether the words before a pause are the beginning of more, whatever
-	// they look like, since the conversation has no use for them alone. Then the pause must be
-	// as long as for a sentence that stops in the middle. It is called often, and may be nil.
+	// Unfinished reports whether more words must follow those before a pause, because alone they
+	// mean nothing in this state of the conversation. Then the turn ends only after a pause as
+	// long as for a sentence that stops in the middle. It is called often, and may be nil.
 	Unfinished func(words string) bool
 	// GoesOn reports whether a voice that begins now may continue the utterance before it. Then a
 	// recogniser that is a hearing.Joiner recognises both as one, too. It may be nil.

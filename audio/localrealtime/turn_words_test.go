@@ -94,9 +94,9 @@ func TestAPauseIsJudgedByTheWords(t *testing.T) {
 	}
 }
 
-// TestWordsThatTheConversationHasNoUseForWait: a pause after them must be as long as in the middle of a
-// sentence, whatever they look like.
-func TestWordsThatTheConversationHasNoUseForWait(t *testing.T) {
+// TestAPauseAfterUnfinishedWords: it must be as long as in the middle of a sentence, whatever the words
+// look like.
+func TestAPauseAfterUnfinishedWords(t *testing.T) {
 	for words, wait := range map[string]int64{"yes": 1500, "no": 250} {
 		t.Run(words, func(t *testing.T) {
 			h := start(t, recognising(words), func(c *Config) {

@@ -93,6 +93,7 @@ function choose(speakers: readonly Speaker[], now: string, sample: Sample | unde
 class Sample {
   private waiting: NodeJS.Timeout | undefined;
   private child: ChildProcess | undefined;
+  private idle = (): void => undefined;
 
   constructor(private readonly program: Program, private readonly args: readonly string[], private readonly w: Window) {}
 
@@ -101,6 +102,7 @@ class Sample {
     if (mayHear(this.w.conversation.model)) {
       return;
     }
+    this.idle = () => busy(false);
     busy(true);
     this.waiting = setTimeout(() => {
       let failure = '';
@@ -128,5 +130,6 @@ class Sample {
     const { child } = this;
     this.child = undefined;
     child?.kill();
+    this.idle();
   }
 }

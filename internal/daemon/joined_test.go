@@ -75,23 +75,21 @@ func TestThreePartsAreOne(t *testing.T) {
 	for id, text := range map[uint64]string{1: "Delete the log files old.", 2: "Than seven.", 3: "Days."} {
 		c.setHeard(id, text, text, nil)
 	}
-	join := func(id uint64, text string, before ...uint64) { c.setJoined(id, Joined{text, before}, text, nil) }
-	join(3, "Older than seven days.", 2)
-	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files old. Older than seven days." {
-		t.Errorf("the last two: %q", got)
-	}
-	join(3, "Delete the log files older than seven days.", 1, 2)
-	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files old than seven. Days." {
-		t.Errorf("all three, whose first two are not one: %q", got)
-	}
-	join(2, "Delete the log files older than seven.", 1)
-	join(3, "Only days.", 7)
-	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files older than seven. Days." {
-		t.Errorf("two of three: %q", got)
-	}
-	join(3, "Delete the log files older than seven days.", 1, 2)
-	if got := c.words(1, []uint64{2, 3}); got != "Delete the log files older than seven days." {
-		t.Errorf("all three: %q", got)
+	for _, step := range []struct {
+		id   uint64 // that ends the joined text
+		j    Joined
+		sent string
+	}{
+		{3, Joined{"Older than seven days.", []uint64{2}}, "Delete the log files old. Older than seven days."},
+		{3, Joined{"Delete the log files older than seven days.", []uint64{1, 2}}, "Delete the log files old than seven. Days."}, // 1 and 2 are two
+		{2, Joined{"Delete the log files older than seven.", []uint64{1}}, "Delete the log files older than seven days."},
+		{3, Joined{"Only days.", []uint64{7}}, "Delete the log files older than seven. Days."},
+		{3, Joined{"Delete the log files older than seven days.", []uint64{1, 2}}, "Delete the log files older than seven days."},
+	} {
+		c.setJoined(step.id, step.j, step.j.Text, nil)
+		if got := c.words(1, []uint64{2, 3}); got != step.sent {
+			t.Errorf("%q of %d and %v: %q, want %q", step.j.Text, step.id, step.j.Before, got, step.sent)
+		}
 	}
 	if got := c.words(2, []uint64{3}); got != "Than seven. Days." {
 		t.Errorf("joined to an utterance of another message: %q", got)
@@ -152,7 +150,7 @@ func TestCorrectionsOfAJoinedText(t *testing.T) {
 	for name, s := range map[string]struct {
 		part, whole []vocab.Change // corrections
 		heard       string         // the whole
-		back        string         // after undoing the correction; "" if there is none
+		back        string         // what undoing the correction brings back; "" if nothing can be undone
 	}{
 		"the whole":           {nil, changed, "Where is split fields?", "Where is split fields?"},
 		"a part and whole":    {changed, changed, "Where is split fields?", "Where is split fields?"},

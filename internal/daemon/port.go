@@ -30,8 +30,8 @@ type Port struct {
 	Expected func() [][]string
 	// GoesOn reports whether a voice that begins now may continue the current request.
 	GoesOn func() bool
-	// Unfinished reports whether the words before a pause are the beginning of more: nothing is
-	// open that they could answer, and they are no message.
+	// Unfinished reports whether more words must follow those before a pause: they look like an
+	// answer, and nothing was asked, or they are a single word.
 	Unfinished func(words string) bool
 	// Language returns the ISO 639 code of the language that the user speaks: that of the
 	// settings, else that of the client; "" if neither is known.

@@ -175,8 +175,8 @@ func (d *Daemon) goesOn(utterance uint64, class csm.Class, text string, joined *
 		d.content.continues(said, text, joined) && joined.inOneSentence(text)
 }
 
-// mayGoOn reports whether a voice that begins now may continue the current message. In the modes with a
-// manual commit, it never is: a draft may grow for minutes.
+// mayGoOn reports whether a voice that begins now may continue the current message. With a manual
+// commit it never does: a draft may grow for minutes.
 func (d *Daemon) mayGoOn() bool {
 	st := d.loop.State()
 	return st.MayGoOn() && !speech.Begun(st.Speech)
