@@ -330,8 +330,10 @@ var replyLegend = []legend{
 func (v view) replies(turns []Turn) []item {
 	var list []item
 	for n, x := range v.exchanges {
-		t, u, q, s := turns[n], v.utterance(turns[n].Utterance), v.request(x.Request), v.firstSegment(x)
-		if !t.FirstAudio.Known || q == nil {
+		t, q, s := turns[n], v.request(x.Request), v.firstSegment(x)
+		said := append([]uint64{t.Utterance}, x.More...)
+		u := v.utterance(said[len(said)-1]) // the request with it is answered
+		if !t.FirstAudio.Known || q == nil || u == nil {
 			continue
 		}
 		steps := []moment{u.ended, u.final, q.delta, q.firstSegment, s.from}

@@ -194,6 +194,10 @@ func TestSentenceWithAPause(t *testing.T) {
 	} else if turn := turns[0]; turn.Said != "where is the function splitFields" || turn.Words != 5 || !turn.FirstAudio.Known || turn.FirstAudio.Duration > 3*time.Second {
 		t.Errorf("the turn is %+v", turn)
 	}
+	r := read(j)
+	if bars := (view{r}).replies(r.turns()); len(bars) == 0 || bars[0].T < 3.5 {
+		t.Errorf("the time of the reply begins before the end of the whole: %+v", bars)
+	}
 	if page := render(t, j, Options{}); strings.Contains(page, "That needs") || !strings.Contains(page, "It is in") {
 		t.Error("the answer to the first part is shown")
 	}
