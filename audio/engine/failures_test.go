@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
@@ -243,7 +243,7 @@ func TestEnginesShareAChild(t *testing.T) {
 	first, second, third := p.Engine(model(t, tonemodel.TurnEnd)), p.Engine(model(t, tonemodel.TurnEnd)), p.Engine(damaged)
 	judge := func(e *engine.Engine) {
 		t.Helper()
-		listener := turns.Engine(e, func(err error) { t.Error(err) })()
+		listener := sound.Engine(e, func(err error) { t.Error(err) })()
 		defer func() { _ = listener.Close() }()
 		if p, err := listener.Complete(nil, tone(400)); err != nil || p < 0.5 {
 			t.Errorf("complete with %v, %v", p, err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
 )
 
@@ -28,7 +28,7 @@ func TestTurnEnd(t *testing.T) {
 	if err := e.Check(); err != nil {
 		t.Fatal(err)
 	}
-	listener := turns.Engine(e, func(err error) { t.Errorf("reported: %v", err) })()
+	listener := sound.Engine(e, func(err error) { t.Errorf("reported: %v", err) })()
 	defer func() { _ = listener.Close() }()
 	judge := func() {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestTurnEndFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			var reports []error
-			listener := turns.Engine(newEngine(t, m), func(err error) { reports = append(reports, err) })()
+			listener := sound.Engine(newEngine(t, m), func(err error) { reports = append(reports, err) })()
 			for range 3 {
 				if p, err := listener.Complete(nil, tone(400)); err == nil {
 					t.Errorf("it answers %v", p)
@@ -86,7 +86,7 @@ func TestTurnEndFails(t *testing.T) {
 // BenchmarkTurnEnd measures a judgement by the child with a nearly free model: the
 // features, the pipe and the runtime.
 func BenchmarkTurnEnd(b *testing.B) {
-	listener := turns.Engine(newEngine(b, model(b, tonemodel.TurnEnd)), func(err error) { b.Error(err) })()
+	listener := sound.Engine(newEngine(b, model(b, tonemodel.TurnEnd)), func(err error) { b.Error(err) })()
 	defer func() { _ = listener.Close() }()
 	pcm := slices.Repeat(tone(400), 8)
 	var took []time.Duration

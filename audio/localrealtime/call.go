@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -61,7 +61,7 @@ type call struct {
 	idle        *time.Timer                 // runs while the call waits for the user
 	idleFrom    int64
 
-	listener  turns.Listener // nil if unavailable, or at rest
+	listener  sound.Listener // nil if unavailable, or at rest
 	listening bool           // listener is busy
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/tonemodel"
@@ -64,7 +64,7 @@ func newRestingCall(t *testing.T) *restingCall {
 			s, err := mouth()
 			return loadedMouth{s, &v.loaded}, err
 		}
-		c.Listener = func() turns.Listener {
+		c.Listener = func() sound.Listener {
 			v.listeners.Add(1)
 			return loadedListener{&v.loaded}
 		}

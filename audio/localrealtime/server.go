@@ -19,7 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 )
@@ -54,7 +54,7 @@ type Config struct {
 	Detector    func() (vad.Detector, error)
 	// Listener returns the model that judges the end of a turn by sound, for sessions
 	// with semantic_vad. If nil, only the words decide.
-	Listener func() turns.Listener
+	Listener func() sound.Listener
 	// Words returns words that the user is likely to say, for recognisers that support
 	// them (hearing.WordTaker). It is called for each utterance and may be nil.
 	Words func() []string

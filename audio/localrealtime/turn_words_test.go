@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -253,7 +254,7 @@ func TestAPauseIsJudgedByItsSound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.closed = make(chan struct{})
-			h := start(t, recognising(tc.words), func(c *Config) { c.Listener = func() turns.Listener { return tc.sounds } })
+			h := start(t, recognising(tc.words), func(c *Config) { c.Listener = func() sound.Listener { return tc.sounds } })
 			p := h.call(t, semantic)
 			p.ahead = tc.complete < 0 // the Listener does not answer
 			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), time.Millisecond)

@@ -5,7 +5,7 @@
 // A pause ends a turn once it has lasted as long as a Judge requires. Silence requires
 // the same length for every pause. Words looks at what was said so far: a sentence that
 // stops at "and", "the" or "um" continues, a complete question does not. If the words
-// are inconclusive or missing, the pause counts as Unclear. WithSound adds a Listener's
+// are inconclusive or missing, the pause counts as Unclear. WithSound adds a sound.Listener's
 // judgement of the voice: either can shift the other's verdict by one step. While the
 // words are not known yet, Longest is a delay that is not too short for any of them.
 //
@@ -42,16 +42,7 @@ func (s Silence) Delay(string) time.Duration { return time.Duration(s) }
 // Words ends a turn depending on how complete the words are.
 type Words Delays
 
-// Listener judges from the sound of an utterance, up to a pause, whether the turn is
-// complete. Implementations are slow, and safe for concurrent use.
-type Listener interface {
-	// Complete returns the probability that the turn is complete; pcm is 16 kHz. It
-	// gives up when done is closed.
-	Complete(done <-chan struct{}, pcm []int16) (float64, error)
-	Close() error
-}
-
-// WithSound returns a Judge for one pause that combines j with a Listener's probability
+// WithSound returns a Judge for one pause that combines j with a sound.Listener's probability
 // that the turn is complete. A Judge that only looks at silence is returned unchanged.
 func WithSound(j Judge, complete float64) Judge {
 	if w, ok := j.(Words); ok {

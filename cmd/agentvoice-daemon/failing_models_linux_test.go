@@ -24,7 +24,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/engine"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
@@ -78,7 +78,7 @@ type (
 		*mishap
 	}
 	faultyTurnEnd struct {
-		turns.Listener
+		sound.Listener
 		*mishap
 	}
 )
@@ -146,7 +146,7 @@ func startSpeechServer(t *testing.T) *speechServer {
 		return faultyVoice{v, &s.mouth}, err
 	}
 	if turnEnd != nil {
-		cfg.Listener = func() turns.Listener { return faultyTurnEnd{turnEnd(), &s.turns} }
+		cfg.Listener = func() sound.Listener { return faultyTurnEnd{turnEnd(), &s.turns} }
 	}
 	cfg.APIKey, cfg.Log, cfg.KeepEngines = "test-key", zerolog.Nop(), 1
 	cfg.EnginesFreed = func() { s.freed <- struct{}{} }

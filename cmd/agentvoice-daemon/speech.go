@@ -19,8 +19,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/engine/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing/moonshine"
-	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns/smartturn"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice/kokoro"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
@@ -298,11 +298,11 @@ func (l localSpeech) synthesizers(set live.SpeechChoice, report speechReports) v
 }
 
 // listener returns the acoustic end-of-turn detector, if a model for it is installed.
-func (l localSpeech) listener(report func(error)) func() turns.Listener {
+func (l localSpeech) listener(report func(error)) func() sound.Listener {
 	if l.turnEnd == nil {
 		return nil
 	}
-	return turns.Engine(l.turnEnd, report)
+	return sound.Engine(l.turnEnd, report)
 }
 
 // examine reports which models are installed and which engines are used. The built-in

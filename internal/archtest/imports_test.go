@@ -63,7 +63,7 @@ var rules = []rule{
 		"all audio packages import the frames and device interfaces: an import here soon causes a cycle, and cgo must stay at the edge",
 	},
 	{
-		[]string{"audio/hearing", "audio/voice", "audio/turns"}, []string{"audio", "audio/engine"},
+		[]string{"audio/hearing", "audio/voice", "audio/turns/sound"}, []string{"audio", "audio/engine"},
 		"an engine implements its interface and does not know the server",
 	},
 	{
@@ -79,11 +79,15 @@ var rules = []rule{
 		"it computes a model in the child process, with the one binding of ONNX Runtime",
 	},
 	{
+		[]string{"audio/turns"}, nil,
+		"a pause is judged by its evidence alone; every side that hears it shares the judgement",
+	},
+	{
 		[]string{"audio/localrealtime/machine"}, []string{"csm/statechart"},
 		"it holds the tables that the embedded server decides by; without other imports, every state can be explored",
 	},
 	{
-		[]string{"audio/localrealtime"}, []string{"audio", "audio/turns", "audio/localrealtime/machine", "audio/hearing", "audio/voice", "audio/opus", "audio/vad"},
+		[]string{"audio/localrealtime"}, []string{"audio", "audio/turns", "audio/turns/sound", "audio/localrealtime/machine", "audio/hearing", "audio/voice", "audio/opus", "audio/vad"},
 		"the embedded server is a service like any other; if it shared more than codecs with the client, the two could agree on a wrong protocol",
 	},
 	{
@@ -111,7 +115,7 @@ var rules = []rule{
 		"it computes words from audio in the child process, and knows nothing of the server that asks",
 	},
 	{
-		[]string{"audio/vad"}, []string{"audio", "audio/engine/onnx"},
+		[]string{"audio/vad"}, []string{"audio", "audio/engine/onnx", "audio/turns"},
 		"the detector runs in the daemon, with the one binding of ONNX Runtime",
 	},
 	{

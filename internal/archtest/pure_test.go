@@ -11,7 +11,7 @@ import (
 
 // pure packages are functions of their arguments: the same journal gives the
 // same states on any machine.
-var pure = []string{"csm", "csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "csm/statechart", "session", "copilot", "copilot/spoken", "audio/localrealtime/machine"}
+var pure = []string{"csm", "csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "csm/statechart", "session", "copilot", "copilot/spoken", "audio/localrealtime/machine", "audio/turns"}
 
 // bannedImports lists packages that a pure package must not import, with the reason.
 var bannedImports = map[string]string{

@@ -1,4 +1,13 @@
-package turns
+// Package sound asks a model in a child process whether the sound of a turn is complete, as evidence
+// for package turns.
+//
+//	listen := sound.Engine(e, report)
+//	l := listen()
+//	defer l.Close()
+//	p, err := l.Complete(done, pcm) // for each pause
+//
+// Invariants: audio never reaches an error or a log; a failure is reported once until it has passed.
+package sound
 
 import (
 	"fmt"
@@ -14,6 +23,15 @@ const turnSamples = 8 * 16000
 // turnTimeout is how long a judgement may take before the child is killed. The pause is
 // long over by then.
 const turnTimeout = 5 * time.Second
+
+// Listener judges from the sound of an utterance, up to a pause, whether the turn is
+// complete. Implementations are slow, and safe for concurrent use.
+type Listener interface {
+	// Complete returns the probability that the turn is complete; pcm is 16 kHz. It
+	// gives up when done is closed.
+	Complete(done <-chan struct{}, pcm []int16) (float64, error)
+	Close() error
+}
 
 // Engine returns a factory of listeners that share an engine with a model of kind
 // smart-turn. report gets the first of consecutive failures.
