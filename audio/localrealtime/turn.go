@@ -31,6 +31,7 @@ type turnState struct {
 	kept      []int16
 	endpoint  *vad.Endpointer // nil when turns are manual
 	judge     turns.Judge     // judges pauses, in addition to endpoint
+	loudness  turns.Loudness  // tells the user's voice from one in the background
 	base      int64           // position at which endpoint started
 	sound     soundOfPause
 	open      *utterance    // may be nil
@@ -79,7 +80,7 @@ func (c *call) onWindow(w window) {
 	if since, quiet := t.endpoint.Quiet(); quiet {
 		t.endpoint.SetSilence(c.delayOf(t.base + since))
 	}
-	edge, ok := t.endpoint.Push(w.speech)
+	edge, ok := c.pushVoice(w)
 	if u := t.open; u != nil && u.words != nil {
 		switch since, quiet := t.endpoint.Quiet(); {
 		case quiet && t.pos-t.base-since == settledAfter:
@@ -100,6 +101,26 @@ func (c *call) onWindow(w window) {
 	default:
 		c.hearAt(machine.Heard, t.pos)
 	}
+}
+
+// pushVoice passes the next window to the endpointer. A voice in the background does not hold the
+// turn open, but it may be the user, who speaks more softly: while it is heard, the turn ends no
+// sooner than with words that say nothing.
+func (c *call) pushVoice(w window) (vad.Edge, bool) {
+	t := &c.turns
+	level, voice := audio.LevelOf(w.pcm).RMS, t.endpoint.MayBeVoice(w.speech)
+	t.loudness.Hear(level, voice, t.endpoint.Speaking())
+	switch {
+	case t.loudness.Counts(level):
+		return t.endpoint.Push(w.speech)
+	case !voice || !t.loudness.Faint(level):
+		return t.endpoint.Push(0)
+	}
+	delay := turns.Longest(t.judge)
+	if words, known := c.wordsUpTo(t.base + t.endpoint.Voiced()); known {
+		delay = max(t.judge.Delay(words), t.judge.Delay(""))
+	}
+	return t.endpoint.PushFaint(w.speech, delay)
 }
 
 // hearAt processes an input event at a position.

@@ -9,6 +9,9 @@
 // judgement of the voice: either can shift the other's verdict by one step. While the
 // words are not known yet, Longest is a delay that is not too short for any of them.
 //
+// Loudness tells the user's voice from one far below it, which does not hold a turn open. Own
+// learns how loud the user speaks.
+//
 // # The caller's loop
 //
 //	judge := turns.Words(turns.Delays{...})

@@ -53,6 +53,7 @@ type Endpointer struct {
 	onset    int64 // start of the candidate's first window, or -1
 	voiced   int64 // samples of the candidate at or above enter
 	quiet    int64 // start of the silence, or -1
+	voicedTo int64 // end of the last window of the utterance at or above exit
 }
 
 // NewEndpointer returns an Endpointer at position 0. Negative durations count as zero.
@@ -84,12 +85,33 @@ func (e *Endpointer) Push(p float32) (Edge, bool) {
 	return e.pushQuiet(start, p)
 }
 
+// PushFaint is Push for a window whose voice is probably not the user's. The utterance also ends
+// when all voices for that long were such ones.
+func (e *Endpointer) PushFaint(p float32, silence time.Duration) (Edge, bool) {
+	voiced := e.voicedTo
+	edge, ok := e.Push(p)
+	e.voicedTo = voiced
+	if ok || !e.speaking || e.pos-voiced < samples(silence) {
+		return edge, ok
+	}
+	return e.end(voiced), true
+}
+
+// Voiced returns the end of the last window with a voice that was not faint.
+func (e *Endpointer) Voiced() int64 { return e.voicedTo }
+
 // SetSilence changes how much silence ends the utterance, from the next window on.
 func (e *Endpointer) SetSilence(d time.Duration) { e.silence = samples(d) }
 
 // Quiet returns the start of the current silence within an utterance. ok is false while
 // the user speaks, and outside an utterance.
 func (e *Endpointer) Quiet() (since int64, ok bool) { return e.quiet, e.speaking && e.quiet >= 0 }
+
+// Speaking reports whether an utterance is open.
+func (e *Endpointer) Speaking() bool { return e.speaking }
+
+// MayBeVoice reports whether a probability is too high for silence.
+func (e *Endpointer) MayBeVoice(p float32) bool { return p >= e.exit }
 
 // pushQuiet waits for minSpeech of speech. A window between the two thresholds neither
 // counts nor resets the candidate; one below both resets it.
@@ -110,13 +132,16 @@ func (e *Endpointer) pushQuiet(start int64, p float32) (Edge, bool) {
 	}
 	e.speaking = true
 	edge := Edge{Kind: SpeechStart, Pos: max(e.onset-e.padding, e.previous), Speech: e.onset}
-	e.onset, e.voiced = -1, 0
+	e.onset, e.voiced, e.voicedTo = -1, 0, e.pos
 	return edge, true
 }
 
 // pushSpeaking waits for silence. A window between the thresholds neither starts nor
 // ends a silence.
 func (e *Endpointer) pushSpeaking(start int64, p float32) (Edge, bool) {
+	if p >= e.exit {
+		e.voicedTo = e.pos
+	}
 	if p >= e.enter {
 		e.quiet = -1
 		return Edge{}, false
@@ -127,9 +152,13 @@ func (e *Endpointer) pushSpeaking(start int64, p float32) (Edge, bool) {
 	if e.quiet < 0 || e.pos-e.quiet < e.silence {
 		return Edge{}, false
 	}
-	edge := Edge{Kind: SpeechEnd, Pos: e.pos, Speech: e.quiet}
+	return e.end(e.quiet), true
+}
+
+// end ends the utterance, whose voice ended at a position.
+func (e *Endpointer) end(speech int64) Edge {
 	e.speaking, e.quiet, e.previous = false, -1, e.pos
-	return edge, true
+	return Edge{Kind: SpeechEnd, Pos: e.pos, Speech: speech}
 }
 
 // samples rounds up, so that a configured duration is never shortened.

@@ -126,3 +126,30 @@ func TestEdgesAlternateAndNeverGoBack(t *testing.T) {
 		}
 	})
 }
+
+// An utterance ends although a voice goes on, once all of it was faint for long enough.
+func TestAFaintVoiceHoldsNoUtteranceOpen(t *testing.T) {
+	const faint = 320 * time.Millisecond // ten windows
+	e := NewEndpointer(EndpointerConfig{Silence: 700 * time.Millisecond})
+	if _, ok := e.PushFaint(0.9, faint); !ok {
+		t.Fatal("a faint voice begins no utterance")
+	}
+	for range 5 {
+		e.Push(0.9)
+	}
+	for n := 1; ; n++ {
+		edge, ok := e.PushFaint(0.9, faint)
+		if ok {
+			if want := (Edge{SpeechEnd, 16 * WindowSamples, 6 * WindowSamples}); n != 10 || edge != want || e.Speaking() {
+				t.Errorf("window %d ends it: %+v, want %+v", n, edge, want)
+			}
+			return
+		}
+		if n > 20 {
+			t.Fatal("the utterance does not end")
+		}
+		if e.Voiced() != 6*WindowSamples {
+			t.Errorf("the voice ended at %d", e.Voiced())
+		}
+	}
+}

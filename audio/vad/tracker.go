@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 )
 
 // TrackerConfig configures a Tracker. ProfileConfig returns the usual ones.
@@ -151,6 +152,7 @@ type Tracker struct {
 	foreign    func() bool    // nil: never; see SetForeign
 	elsewhere  func(int) bool // nil: never; see SetEchoMayHaveMoved
 	levels     levels
+	loudness   turns.Loudness
 	suspicion  suspicion
 	marker     marker
 	marks      []Mark // returned by Push
@@ -252,7 +254,7 @@ func (t *Tracker) SetEchoMayHaveMoved(elsewhere func(frames int) bool) { t.elsew
 func (t *Tracker) Reset() {
 	t.started = false
 	t.marker.reset()
-	t.levels, t.suspicion = levels{}, suspicion{}
+	t.levels, t.loudness, t.suspicion = levels{}, turns.Loudness{}, suspicion{}
 	t.restart(0)
 }
 
@@ -420,12 +422,13 @@ func (t *Tracker) judge(p float32, faint bool) {
 	if p >= maybeVoice {
 		t.suspicion.markPossibleVoice(&t.levels)
 	}
-	if faint {
+	background := t.inBackground(p, end)
+	if faint || background && !t.marker.speaking() {
 		p = 0
 	}
 	w := window{
 		start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open,
-		adapting: t.suspicion.adapting(), found: t.suspicion.found,
+		adapting: t.suspicion.adapting(), found: t.suspicion.found, background: background,
 	}
 	switch {
 	case w.audible && t.suspicion.predicted:
@@ -444,6 +447,17 @@ func (t *Tracker) judge(p float32, faint bool) {
 	}
 	// Speech must not raise the noise floor.
 	t.levels.hold = t.marker.speaking()
+}
+
+// inBackground reports whether a voice in the next window, which ends at a capture position, is
+// far below the user's. While the assistant is audible that is not known, because the canceller
+// attenuates the user too.
+func (t *Tracker) inBackground(p float32, end int64) bool {
+	level := t.levels.window(end)
+	if t.window%int64(len(t.detectors)) == 0 {
+		t.loudness.Hear(level, p >= silentBelow && !t.levels.audible, t.marker.speaking())
+	}
+	return !t.levels.audible && !t.loudness.Counts(level)
 }
 
 // MaybeVoice reports whether the last frame may contain a voice, even a weak one, or is

@@ -63,6 +63,7 @@ type window struct {
 	foreign    bool    // the sound is not an echo, by comparison with the far end
 	elsewhere  bool    // the sound may be an echo whose delay has jumped
 	found      bool    // the canceller has found the echo's delay
+	background bool    // a voice in it is far below the user's
 }
 
 // locator finds where a sound started or ended; levels implements it by energy. Its
@@ -111,6 +112,7 @@ type marker struct {
 	still int64 // end of the first window without a voice, or -1
 	until int64 // where the voice ended before that window
 	last  int64 // Pos of the last mark
+	own   int64 // end of the last window with a voice that was not in the background
 	young int64 // position until which silentBelowYoung applies
 
 	probe   int64 // end of the window that started a probe, or -1
@@ -134,8 +136,29 @@ func (m *marker) mark(marks []Mark, kind MarkKind, pos int64) []Mark {
 	return append(marks, Mark{Kind: kind, Pos: m.last})
 }
 
-// push processes the next window and appends the resulting marks.
+// push processes the next window and appends the resulting marks. An utterance also ends when all
+// voices in the last silence were in the background.
 func (m *marker) push(marks []Mark, w window) []Mark {
+	marks = m.follow(marks, w)
+	switch {
+	case w.p < silentBelow:
+		return marks
+	case !w.background:
+		m.own = w.end
+	}
+	if m.phase == quiet || w.end-m.own < m.silence {
+		return marks
+	}
+	if m.phase == voiced {
+		m.until = m.own
+		marks = m.pause(marks)
+	}
+	m.phase = quiet
+	return m.mark(marks, Ended, w.end)
+}
+
+// follow is push, whoever speaks.
+func (m *marker) follow(marks []Mark, w window) []Mark {
 	switch m.phase {
 	case quiet:
 		switch {
@@ -177,7 +200,7 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 func (m *marker) onset(marks []Mark, w window) []Mark {
 	m.phase, m.still = voiced, -1
 	m.probe, m.probes = -1, 0
-	m.young = w.end
+	m.young, m.own = w.end, w.end
 	if w.suspicious {
 		m.young += youngLasts
 	}

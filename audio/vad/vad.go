@@ -50,7 +50,8 @@
 // word, and any other sound is echo.
 //
 // A voice counts only if it exceeds the background, which includes noise and other
-// people talking. The caller holds playback:
+// people talking. Somebody far below the user's own voice does not keep an utterance
+// open (turns.Loudness). The caller holds playback:
 //
 //	case vad.Suspected: player.Hold(2 * vad.SuspicionLasts)
 //	case vad.Dismissed: player.Hold(0)

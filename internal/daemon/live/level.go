@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 )
 
 // What makes a voice distant (docs/design/answers.md has the curves).
@@ -16,10 +17,6 @@ const (
 )
 
 const (
-	// voicedBelow is by how many dB a frame of the voice may be below the loud ones.
-	voicedBelow = 12
-	// ownUtterances is how many utterances the user's own level is the median of.
-	ownUtterances = 9
 	// noiseFrames is how many frames before a voice the noise is taken from, and fewestFrames
 	// how many must be known.
 	noiseFrames  = 300
@@ -30,9 +27,9 @@ const (
 // belongs to the source's goroutine. Levels are RMS, in dBFS.
 type levels struct {
 	frames [backlogFrames]frameLevel
-	own    []float64 // of the last utterances, oldest first
-	latest float64   // of the utterance that has paused
-	paused bool      // latest is set
+	own    turns.Own
+	latest float64 // of the utterance that has paused
+	paused bool    // latest is set
 }
 
 // frameLevel is the level of a captured frame; Known is false before the first.
@@ -69,38 +66,24 @@ func (l *levels) begin() {
 		return
 	}
 	l.paused = false
-	if l.own = append(l.own, l.latest); len(l.own) > ownUtterances {
-		l.own = l.own[1:]
-	}
+	l.own.Add(l.latest)
 }
 
 // pause measures the voice between two captured positions, and reports whether it is distant: far
 // quieter than the user's own, or, if that is not known, hardly above the noise. It is false if
 // the voice was not captured.
 func (l *levels) pause(from, to int64) bool {
-	level, ok := levelOfVoice(l.between(from, to))
+	level, ok := turns.LevelOfVoice(l.between(from, to))
 	if !ok {
 		return false
 	}
 	l.latest, l.paused = level, true
-	if len(l.own) > 0 {
-		return level < median(l.own)-distantBelow
+	if own, known := l.own.Level(); known {
+		return level < own-distantBelow
 	}
 	before := l.between(from-noiseFrames*audio.FrameSamples, from)
 	return len(before) >= fewestFrames && level < quantile(before, 1, 4)+leastOverNoise
 }
-
-// levelOfVoice returns the median level of the voiced frames: a pause or a click in an utterance
-// does not count.
-func levelOfVoice(frames []float64) (level float64, ok bool) {
-	if len(frames) == 0 {
-		return 0, false
-	}
-	least := quantile(frames, 9, 10) - voicedBelow
-	return median(slices.DeleteFunc(slices.Clone(frames), func(f float64) bool { return f < least })), true
-}
-
-func median(levels []float64) float64 { return quantile(levels, 1, 2) }
 
 // quantile returns the level below which n of m parts of the levels are.
 func quantile(levels []float64, n, m int) float64 {

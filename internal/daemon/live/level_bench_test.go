@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
 
@@ -40,7 +41,7 @@ func printNoise(clips []*speechdata.Clip) {
 	for _, ratio := range ratios {
 		distant := make([]int, len(limits))
 		for _, c := range clips {
-			voice, _ := levelOfVoice(framesOf(c.PCM))
+			voice, _ := turns.LevelOfVoice(framesOf(c.PCM))
 			rms := 32768 * math.Pow(10, (voice-ratio)/20)
 			noise := make([]int16, noiseFrames*audio.FrameSamples)
 			for i := range noise {
@@ -50,7 +51,7 @@ func printNoise(clips []*speechdata.Clip) {
 			for i := range mixed {
 				mixed[i] = int16(max(-32768, min(32767, float64(mixed[i])+rms*random.NormFloat64())))
 			}
-			level, _ := levelOfVoice(framesOf(mixed))
+			level, _ := turns.LevelOfVoice(framesOf(mixed))
 			for i, limit := range limits {
 				if level < quantile(framesOf(noise), 1, 4)+limit {
 					distant[i]++
@@ -84,7 +85,7 @@ func loudnesses(clips []*speechdata.Clip) (people []person) {
 			i = len(people)
 			at[c.Voice], people = i, append(people, person{})
 		}
-		if level, ok := levelOfVoice(framesOf(c.PCM)); ok {
+		if level, ok := turns.LevelOfVoice(framesOf(c.PCM)); ok {
 			people[i].levels = append(people[i].levels, level)
 		}
 	}
@@ -105,12 +106,12 @@ func printCurve(people []person, n int) {
 			for _, j := range order[1:min(n+1, len(order))] {
 				history = append(history, p.levels[j])
 			}
-			own = append(own, p.levels[order[0]]-median(history))
+			own = append(own, p.levels[order[0]]-quantile(history, 1, 2))
 			q := people[random.IntN(len(people))]
 			for len(q.levels) < 4 || &q.levels[0] == &people[i].levels[0] {
 				q = people[random.IntN(len(people))]
 			}
-			other = append(other, q.levels[random.IntN(len(q.levels))]-median(q.levels)+median(p.levels)-median(history))
+			other = append(other, q.levels[random.IntN(len(q.levels))]-quantile(q.levels, 1, 2)+quantile(p.levels, 1, 2)-quantile(history, 1, 2))
 		}
 	}
 	below := func(levels []float64, down, limit float64) float64 {

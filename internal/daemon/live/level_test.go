@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -118,11 +119,11 @@ func TestTheLevelOfAVoiceIsThatOfItsVoicedFrames(t *testing.T) {
 		{[]float64{-90, -90, -90, -30, -34, -38, -90, -90}, -34},
 		{[]float64{-5, -30, -30, -30, -30, -30, -31, -32, -33, -34, -35, -36}, -30}, // a click
 	} {
-		if got, ok := levelOfVoice(c.frames); !ok || got != c.want {
+		if got, ok := turns.LevelOfVoice(c.frames); !ok || got != c.want {
 			t.Errorf("%v: %v, want %v", c.frames, got, c.want)
 		}
 	}
-	if _, ok := levelOfVoice(nil); ok {
+	if _, ok := turns.LevelOfVoice(nil); ok {
 		t.Error("nothing has a level")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -116,7 +117,7 @@ func (m *micFault) hearLevel(f micFrame) {
 // TooQuiet reports whether a voice is too quiet to be recognised, from the levels of the frames
 // that may contain it, in dBFS RMS. Fewer than half a second of them prove nothing.
 func TooQuiet(voice []float64) bool {
-	level, _ := levelOfVoice(voice)
+	level, _ := turns.LevelOfVoice(voice)
 	return len(voice) >= voiceFrames && level < quietBelow
 }
 
