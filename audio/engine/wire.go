@@ -94,6 +94,8 @@ type Final struct {
 	// Probs is the probability of each word of Text, as separated by spaces; empty if the
 	// model reports none.
 	Probs []float64 `json:"probs,omitempty"`
+	// Stop is the probability that the sentence is finished; nil if the model reports none.
+	Stop *float64 `json:"stop,omitempty"`
 	// Answer is set if the sound was compared with the expected answers.
 	Answer *Answer `json:"answer,omitempty"`
 	// Joined is the text of the audio before and of the utterance, recognised as one sound. It is

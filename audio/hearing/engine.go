@@ -148,7 +148,7 @@ func (r *computed) Finish() (Result, error) {
 }
 
 func resultOf(f *engine.Final) Result {
-	return Result{Text: f.Text, Probs: f.Probs, Answer: f.Answer, Joined: f.Joined}
+	return Result{Text: f.Text, Probs: f.Probs, Stop: f.Stop, Answer: f.Answer, Joined: f.Joined}
 }
 
 // Close implements Recognizer. Closing the last recognizer of an engine frees its models.

@@ -105,6 +105,9 @@ type Result struct {
 	// Probs is the probability of each word of Text, as separated by spaces: of the word, or
 	// the mean where the engine reports no more. It is empty if the engine reports none.
 	Probs []float64
+	// Stop is the probability that the sentence is finished, by the full stop that the engine
+	// hears after the last word. It is nil if the engine reports none.
+	Stop *float64
 	// Answer is set if the sound was short and answers were expected, by an engine that is an
 	// AnswerTaker.
 	Answer *Answer

@@ -68,6 +68,7 @@ const (
 type transcript struct {
 	item  string
 	text  string
+	stop  *float64 // probability that the sentence of a settled text is finished; may be nil
 	final bool
 	heard int64 // samples of the utterance that a partial result covers
 	// settled: the voice has paused for so long that only more voice changes the text.
@@ -223,14 +224,16 @@ func (r *recognition) run(ctx context.Context) {
 			partials.during(func() { u.write(j.pcm) })
 			heard += int64(len(j.pcm))
 			if writes++; writes%partialEvery == 0 {
-				partials.report(transcript{item: j.item, text: pause.words(u.partial()), heard: heard})
+				t := transcript{item: j.item, heard: heard}
+				t.text, t.stop = pause.words(u.partial())
+				partials.report(t)
 			}
 		case recognitionSettled:
 			var so hearing.Result
 			partials.during(func() { so = u.settle() })
 			if heard > 0 && u.settles() { // the judge of the pause gets the words as they will be
-				pause = settledWords{text: strings.TrimSuffix(so.Text, "."), draft: u.partial()}
-				partials.report(transcript{item: j.item, text: pause.text, heard: heard})
+				pause = settledWords{text: strings.TrimSuffix(so.Text, "."), draft: u.partial(), stop: so.Stop}
+				partials.report(transcript{item: j.item, text: pause.text, stop: pause.stop, heard: heard})
 			}
 			r.report(transcript{item: j.item, text: so.Text, settled: true, answer: so.Answer})
 		case recognitionResumed:
@@ -263,14 +266,17 @@ func (r *recognition) run(ctx context.Context) {
 
 // settledWords are the words that a pause has settled, and the partial result at that time, which
 // may be older.
-type settledWords struct{ text, draft string }
+type settledWords struct {
+	text, draft string
+	stop        *float64
+}
 
 // words returns the settled words, or a partial result that is newer.
-func (s settledWords) words(partial string) string {
+func (s settledWords) words(partial string) (text string, stop *float64) {
 	if s.text != "" && partial == s.draft {
-		return s.text
+		return s.text, s.stop
 	}
-	return partial
+	return partial, nil
 }
 
 // repeater reports partial results. While the engine works, loading included, it repeats

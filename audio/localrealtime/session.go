@@ -290,10 +290,10 @@ var eagernessDelays = func() map[string]turns.Delays {
 	}
 }()
 
-// judge returns the Judge that decides whether a pause ends a turn.
-func (t *turnDetection) judge() turns.Judge {
+// delays returns the pauses that end a turn.
+func (t *turnDetection) delays() turns.Delays {
 	if t.Type == "semantic_vad" {
-		return turns.Words(eagernessDelays[*t.Eagerness])
+		return eagernessDelays[*t.Eagerness]
 	}
 	return turns.Silence(t.endpointer().Silence)
 }

@@ -30,7 +30,8 @@ type turnState struct {
 	said      int64 // end of the last utterance that was recognised
 	kept      []int16
 	endpoint  *vad.Endpointer // nil when turns are manual
-	judge     turns.Judge     // judges pauses, in addition to endpoint
+	delays    turns.Delays    // of pauses that end a turn
+	why       turns.Judgement // of the last window of a pause
 	loudness  turns.Loudness  // tells the user's voice from one in the background
 	base      int64           // position at which endpoint started
 	sound     soundOfPause
@@ -55,7 +56,7 @@ func (c *call) reconfigure() {
 	t := &c.turns
 	t.base, t.endpoint, t.sound = t.pos, nil, soundOfPause{}
 	if td := c.session.Audio.Input.TurnDetection; td != nil {
-		t.endpoint, t.judge = vad.NewEndpointer(td.endpointer()), td.judge()
+		t.endpoint, t.delays = vad.NewEndpointer(td.endpointer()), td.delays()
 	}
 }
 
@@ -78,7 +79,8 @@ func (c *call) onWindow(w window) {
 		return
 	}
 	if since, quiet := t.endpoint.Quiet(); quiet {
-		t.endpoint.SetSilence(c.delayOf(t.base + since))
+		t.why = c.judge(t.base + since)
+		t.endpoint.SetSilence(t.why.Delay)
 	}
 	edge, ok := c.pushVoice(w)
 	if u := t.open; u != nil && u.words != nil {
@@ -95,6 +97,7 @@ func (c *call) onWindow(w window) {
 	case ok && edge.Kind == vad.SpeechStart:
 		c.hearAt(machine.Onset, t.base+edge.Pos)
 	case ok && edge.Kind == vad.SpeechEnd:
+		c.log.Debug().Stringer("because", t.why.Reason).Dur("delay", t.why.Delay).Msg("a pause ends the turn")
 		c.hearAt(machine.Pause, t.base+edge.Pos)
 	case t.open != nil && t.pos-t.open.start >= hearing.LongestUtterance:
 		c.hearAt(machine.TooLong, t.pos)
@@ -116,11 +119,10 @@ func (c *call) pushVoice(w window) (vad.Edge, bool) {
 	case !voice || !t.loudness.Faint(level):
 		return t.endpoint.Push(0)
 	}
-	delay := turns.Longest(t.judge)
-	if words, known := c.wordsUpTo(t.base + t.endpoint.Voiced()); known {
-		delay = max(t.judge.Delay(words), t.judge.Delay(""))
-	}
-	return t.endpoint.PushFaint(w.speech, delay)
+	e := c.wordsUpTo(t.base + t.endpoint.Voiced())
+	e.Faint = true
+	t.why = t.delays.Judge(e)
+	return t.endpoint.PushFaint(w.speech, t.why.Delay)
 }
 
 // hearAt processes an input event at a position.
@@ -128,9 +130,9 @@ func (c *call) hearAt(k machine.Kind, pos int64) { c.take(machine.Event{Kind: k}
 
 // soundOfPause is a Listener's judgement of the voice before a pause.
 type soundOfPause struct {
-	since    int64 // start of the pause
-	judge    turns.Judge
-	listened bool // the Listener has been called
+	since    int64    // start of the pause
+	complete *float64 // nil until the Listener has answered
+	listened bool     // the Listener has been called
 }
 
 // Audio passed to a Listener, in samples at listenRate.
@@ -143,54 +145,51 @@ const (
 // voice continues (docs/design/measurements.md, With the default voice). It is a multiple of a window.
 const settledAfter = 5 * vad.WindowSamples
 
-// judgeOf returns the Judge for the pause that began at since. Until the Listener has
-// answered, and if it fails, only the words decide.
-func (c *call) judgeOf(since int64) turns.Judge {
+// soundOf returns the Listener's probability that the turn was complete at the pause that began at
+// since. It is nil until the Listener has answered, and if it fails.
+func (c *call) soundOf(since int64) *float64 {
 	t := &c.turns
-	if t.sound.since != since || t.sound.judge == nil {
-		t.sound = soundOfPause{since: since, judge: t.judge}
+	if t.sound.since != since {
+		t.sound = soundOfPause{since: since}
 	}
-	_, words := t.judge.(turns.Words)
-	if words && c.listener != nil && !c.listening && !t.sound.listened && t.open != nil && t.pos-since >= soundAfter {
+	if t.delays.Listens() && c.listener != nil && !c.listening && !t.sound.listened && t.open != nil && t.pos-since >= soundAfter {
 		t.sound.listened, c.listening = true, true
-		pcm, judge, listener := t.since(max(t.open.start, t.pos-soundKept)), t.judge, c.listener
+		pcm, listener := t.since(max(t.open.start, t.pos-soundKept)), c.listener
 		c.workers.Go(func() {
 			complete, err := listener.Complete(c.ctx.Done(), pcm)
 			c.post(func() {
 				c.listening = false
 				c.restListener()
 				if err == nil && t.sound.since == since {
-					t.sound.judge = turns.WithSound(judge, complete)
+					t.sound.complete = &complete
 				}
 			})
 		})
 	}
-	return t.sound.judge
+	return t.sound.complete
 }
 
-// delayOf returns how long the pause that began at since must last to end the turn. Until
+// judge returns how long the pause that began at since must last to end the turn. Until
 // the recogniser reaches the pause, its words may turn out to be unfinished. Waiting for
 // them costs nothing, because the transcript is not complete before that.
-func (c *call) delayOf(since int64) time.Duration {
-	judge := c.judgeOf(since)
-	words, known := c.wordsUpTo(since)
-	if !known || c.srv.cfg.Unfinished != nil && words != "" && c.srv.cfg.Unfinished(words) {
-		return turns.Longest(judge)
-	}
-	return judge.Delay(words)
+func (c *call) judge(since int64) turns.Judgement {
+	e := c.wordsUpTo(since)
+	e.Sound = c.soundOf(since)
+	return c.turns.delays.Judge(e)
 }
 
-// wordsUpTo returns the recognised words of the open utterance up to a position. known is
-// false if the recogniser has not processed that much yet.
-func (c *call) wordsUpTo(pos int64) (words string, known bool) {
+// wordsUpTo returns the recognised words of the open utterance up to a position as evidence.
+func (c *call) wordsUpTo(pos int64) turns.Evidence {
 	u := c.turns.open
-	if u == nil || u.words == nil {
-		return "", true
+	switch {
+	case u == nil || u.words == nil:
+		return turns.Evidence{}
+	case u.words.start+u.words.heard < pos:
+		return turns.Evidence{Behind: true}
+	default:
+		words := u.words.words
+		return turns.Evidence{Words: words, Stop: u.words.stop, Unfinished: words != "" && c.srv.cfg.Unfinished != nil && c.srv.cfg.Unfinished(words)}
 	}
-	if u.words.start+u.words.heard < pos {
-		return "", false
-	}
-	return u.words.words, true
 }
 
 // noAnswers tells a session with create_response that this server cannot answer.
@@ -246,6 +245,7 @@ type transcriptState struct {
 	stable     stablePrefix
 	start, end int64  // samples
 	words      string // the last partial result, and how many samples of the utterance it covers
+	stop       *float64
 	heard      int64
 }
 
@@ -265,7 +265,7 @@ func (c *call) onTranscript(n transcript) {
 		e.Kind = machine.WordsFailed
 	case !n.final:
 		e.Kind = machine.Partial
-		state.words, state.heard = n.text, n.heard
+		state.words, state.stop, state.heard = n.text, n.stop, n.heard
 	}
 	c.take(e, news{words: state, transcript: n})
 }

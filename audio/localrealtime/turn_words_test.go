@@ -3,13 +3,17 @@
 package localrealtime
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns"
@@ -23,14 +27,14 @@ func TestWordsCountUpToThePause(t *testing.T) {
 	c := &call{}
 	c.turns.open = &utterance{item: "item", words: &transcriptState{start: 1000, words: "stop", heard: 5000}}
 	for pos, want := range map[int64]string{5000: "stop", 6000: "stop", 6001: ""} {
-		if got, known := c.wordsUpTo(pos); got != want || known != (want != "") {
-			t.Errorf("a pause at %d has the words %q (known: %v), want %q", pos, got, known, want)
+		if got := c.wordsUpTo(pos); got.Words != want || got.Behind != (want == "") {
+			t.Errorf("a pause at %d has the words %q (behind: %v), want %q", pos, got.Words, got.Behind, want)
 		}
 	}
 	for name, u := range map[string]*utterance{"no utterance": nil, "an utterance that is not recognised live": {item: "item"}} {
 		c.turns.open = u
-		if got, known := c.wordsUpTo(0); got != "" || !known {
-			t.Errorf("%s: the words are %q (known: %v), want no words to wait for", name, got, known)
+		if got := c.wordsUpTo(0); got != (turns.Evidence{}) {
+			t.Errorf("%s: the evidence is %+v, want no words to wait for", name, got)
 		}
 	}
 }
@@ -38,7 +42,9 @@ func TestWordsCountUpToThePause(t *testing.T) {
 // TestProfilesOfEndOfTurn checks that the profiles differ, and that silence alone
 // ignores the words.
 func TestProfilesOfEndOfTurn(t *testing.T) {
-	delay := func(td turnDetection, words string) time.Duration { return td.judge().Delay(words) }
+	delay := func(td turnDetection, words string) time.Duration {
+		return td.delays().Judge(turns.Evidence{Words: words}).Delay
+	}
 	before := time.Duration(0)
 	for _, eagerness := range []string{"high", "medium", "low"} {
 		td := defaultTurnDetection("semantic_vad")
@@ -49,8 +55,8 @@ func TestProfilesOfEndOfTurn(t *testing.T) {
 		}
 		before = complete
 	}
-	if td := defaultTurnDetection("server_vad"); td.judge() != turns.Judge(turns.Silence(500*time.Millisecond)) {
-		t.Errorf("server_vad ends a turn by %v", td.judge())
+	if td := defaultTurnDetection("server_vad"); td.delays() != turns.Silence(500*time.Millisecond) {
+		t.Errorf("server_vad ends a turn by %v", td.delays())
 	}
 }
 
@@ -262,6 +268,67 @@ func TestAPauseIsJudgedByItsSound(t *testing.T) {
 				if e.Type == "input_audio_buffer.speech_stopped" {
 					near(t, "audio_end_ms", e.AudioEndMs, 1400+tc.wait+64, 128)
 				}
+			}
+		})
+	}
+}
+
+// stops is a recogniser that hears a full stop at each pause, with this probability.
+type stops struct {
+	hears
+	stop float64
+}
+
+func (s stops) Settle() (hearing.Result, error) {
+	return hearing.Result{Text: s.words + ".", Stop: &s.stop}, nil
+}
+
+func (s stops) Resume() error { return nil }
+
+// TestAPauseIsJudgedByTheFullStop checks that the recogniser's probability of a full stop reaches the
+// judgement, and that the log says what decided.
+func TestAPauseIsJudgedByTheFullStop(t *testing.T) {
+	for name, tc := range map[string]struct {
+		words   string
+		stop    float64
+		wait    int64
+		because string
+	}{
+		"full stop": {"the last commit", 0.95, 250, "full stop"},
+		"uncertain": {"the last commit", 0.5, 700, "words"},
+		"none":      {"show me the last commit", 0.1, 700, "full stop"},
+		"open":      {"show me the", 0.95, 1500, "words"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			synctest.Test(t, func(t *testing.T) {
+				v := newVirtualCall(t, func(c *Config) {
+					c.Log = zerolog.New(&log)
+					engine := c.Recognizer
+					c.Recognizer = func() (hearing.Recognizer, error) {
+						r, err := engine()
+						return stops{hears{r, tc.words}, tc.stop}, err
+					}
+				})
+				v.call.post(func() { v.call.onClientEvent([]byte(`{"type":"session.update","session":` + semantic + `}`)) })
+				if err := v.call.loadDetector(); err != nil {
+					t.Fatal(err)
+				}
+				for pcm := range slices.Chunk(slices.Concat(quiet(640), tone(800, listenRate), quiet(2000)), vad.WindowSamples) {
+					if len(pcm) == vad.WindowSamples {
+						v.call.hear(pcm)
+					}
+					time.Sleep(vad.WindowTime)
+					synctest.Wait()
+				}
+				for len(v.events) > 0 {
+					if e := <-v.events; e.Type == "input_audio_buffer.speech_stopped" {
+						near(t, "audio_end_ms", e.AudioEndMs, 1440+tc.wait+32, 64)
+					}
+				}
+			})
+			if want := `"because":"` + tc.because + `"`; !strings.Contains(log.String(), want) {
+				t.Errorf("the log has no %s: %s", want, log.String())
 			}
 		})
 	}

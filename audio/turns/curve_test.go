@@ -57,7 +57,7 @@ func milliseconds(tb testing.TB, s string) time.Duration {
 
 // ended returns how long after the start of a pause a judge ends the turn; ok is false
 // if the voice continues before that.
-func (p pause) ended(j Judge) (after time.Duration, ok bool) {
+func (p pause) ended(j Delays) (after time.Duration, ok bool) {
 	const window = 32 * time.Millisecond
 	for after = window; after <= p.length; after += window {
 		words := ""
@@ -66,7 +66,7 @@ func (p pause) ended(j Judge) (after time.Duration, ok bool) {
 				words = h.words
 			}
 		}
-		if after >= j.Delay(words) {
+		if after >= j.Judge(Evidence{Words: words}).Delay {
 			return after, true
 		}
 	}
@@ -80,7 +80,7 @@ type figures struct {
 	delays      []time.Duration
 }
 
-func measure(list []pause, j Judge) (f figures) {
+func measure(list []pause, j Delays) (f figures) {
 	for _, p := range list {
 		after, ok := p.ended(j)
 		switch {
@@ -113,10 +113,10 @@ func (f figures) String() string {
 		f.mean().Milliseconds(), f.delays[len(f.delays)/2].Milliseconds())
 }
 
-// scaled returns the Judge of the medium profile, slower or faster.
-func scaled(by float64) Words {
+// scaled returns the delays of the medium profile, slower or faster.
+func scaled(by float64) Delays {
 	ms := func(n float64) time.Duration { return time.Duration(n * by * float64(time.Millisecond)) }
-	return Words{Complete: ms(250), Unclear: ms(700), Open: ms(1500)}
+	return Delays{Complete: ms(250), Unclear: ms(700), Open: ms(1500)}
 }
 
 // TestWordsCutOffLess checks that at the same mean delay, words cut off fewer pauses
@@ -139,7 +139,7 @@ func TestWordsCutOffLess(t *testing.T) {
 func BenchmarkCurve(b *testing.B) {
 	for _, set := range []string{"tune", "test"} {
 		list := pauses(b, set)
-		run := func(name string, j Judge) {
+		run := func(name string, j Delays) {
 			b.Run(set+"/"+name, func(b *testing.B) {
 				var f figures
 				for b.Loop() {

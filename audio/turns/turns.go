@@ -2,26 +2,25 @@
 //
 // # Model
 //
-// A pause ends a turn once it has lasted as long as a Judge requires. Silence requires
-// the same length for every pause. Words looks at what was said so far: a sentence that
-// stops at "and", "the" or "um" continues, a complete question does not. If the words
-// are inconclusive or missing, the pause counts as Unclear. WithSound adds a sound.Listener's
-// judgement of the voice: either can shift the other's verdict by one step. While the
-// words are not known yet, Longest is a delay that is not too short for any of them.
+// A pause ends a turn once it has lasted as long as Delays.Judge requires by the Evidence. The words
+// say how complete the turn is: a sentence that stops at "and", "the" or "um" continues, a complete
+// question does not. A recogniser's probability of a full stop and a listener's judgement of the
+// voice can each shift that by one step. Evidence that is missing does not count.
 //
 // Loudness tells the user's voice from one far below it, which does not hold a turn open. Own
 // learns how loud the user speaks.
 //
 // # The caller's loop
 //
-//	judge := turns.Words(turns.Delays{...})
+//	delays := turns.Delays{...}
 //	for each window of a pause {
-//		if paused >= judge.Delay(words) { end the turn }
+//		if paused >= delays.Judge(evidence).Delay { end the turn }
 //	}
 //
 // # Invariants
 //
-// A Judge has no state and does not retain words.
+// Everything is a function of its arguments. Only Own and Loudness have a state, and none of it is
+// words.
 package turns
 
 import (
@@ -30,73 +29,106 @@ import (
 	"unicode"
 )
 
-// Judge decides how long a pause must last to end the turn. The argument of Delay is
-// the text recognised up to the pause; "" if unknown.
-type Judge interface {
-	Delay(words string) time.Duration
+// Evidence is what is known about a pause. Each part may be missing.
+type Evidence struct {
+	// Words is the text recognised up to the pause, without a final full stop. Behind means that
+	// the recogniser has not reached the pause.
+	Words  string
+	Behind bool
+	// Unfinished means that more words must follow those, as the conversation stands.
+	Unfinished bool
+	// Stop is the recogniser's probability of a full stop at the pause, and Sound a listener's
+	// that the turn sounds complete; nil if unknown.
+	Stop, Sound *float64
+	// Faint means that somebody talks in the pause, who may be the user speaking more softly.
+	Faint bool
 }
 
-// Silence ends a turn after a fixed pause, whatever was said.
-type Silence time.Duration
-
-// Delay implements Judge.
-func (s Silence) Delay(string) time.Duration { return time.Duration(s) }
-
-// Words ends a turn depending on how complete the words are.
-type Words Delays
-
-// WithSound returns a Judge for one pause that combines j with a sound.Listener's probability
-// that the turn is complete. A Judge that only looks at silence is returned unchanged.
-func WithSound(j Judge, complete float64) Judge {
-	if w, ok := j.(Words); ok {
-		return sound{w, complete}
-	}
-	return j
+// Judgement says how long a pause must last to end the turn, and why.
+type Judgement struct {
+	Delay  time.Duration
+	Reason Reason
 }
 
-type sound struct {
-	words    Words
-	complete float64
+// Reason is the evidence that decided.
+type Reason uint8
+
+// The reasons.
+const (
+	OfSilence     Reason = iota // silence alone decides
+	OfNoWords                   // the words are not known yet
+	OfWords                     // by how complete they are
+	OfUnfinished                // alone they mean nothing in this conversation
+	OfStop                      // the recogniser hears a full stop, or none
+	OfSound                     // the voice sounds complete or not
+	OfFaintVoice                // it may go on
+	numberReasons = iota
+)
+
+func (r Reason) String() string {
+	return [numberReasons]string{"silence", "words awaited", "words", "unfinished", "full stop", "sound", "faint voice"}[r]
 }
 
-// Delay implements Judge.
-func (s sound) Delay(words string) time.Duration {
-	degree := Of(words)
-	switch {
-	case s.complete >= likely && degree == Open, s.complete < likely && degree == Complete:
-		return s.words.Unclear // words and sound contradict each other
-	case s.complete >= likely:
-		return s.words.Complete
-	default:
-		return s.words.Open
-	}
-}
-
-// likely is the threshold at which Smart Turn counts a turn as complete.
-const likely = 0.5
-
-// Delays are the pauses that end a turn.
+// Delays are the pauses that end a turn, by how complete it is. If all are equal, silence alone
+// decides.
 type Delays struct{ Complete, Unclear, Open time.Duration }
 
-// Delay implements Judge.
-func (w Words) Delay(words string) time.Duration {
-	switch Of(words) {
-	case Complete:
-		return w.Complete
-	case Open:
-		return w.Open
-	default:
-		return w.Unclear
+// Silence ends a turn after a fixed pause, whatever was said.
+func Silence(d time.Duration) Delays { return Delays{d, d, d} }
+
+// Listens reports whether anything but silence counts.
+func (d Delays) Listens() bool { return d.Complete != d.Open }
+
+// Thresholds of probabilities.
+const (
+	soundsComplete = 0.5 // of Smart Turn, as it is published
+	surelyStops    = 0.9 // of a full stop
+	hardlyStops    = 0.3
+)
+
+// Judge judges a pause. While the words are not known, the delay is not too short for any of them.
+func (d Delays) Judge(e Evidence) Judgement {
+	if !d.Listens() {
+		return Judgement{d.Open, OfSilence}
 	}
+	if e.Unfinished {
+		return Judgement{d.Open, OfUnfinished}
+	}
+	degree, reason := Of(e.Words), OfWords
+	if e.Behind {
+		degree, reason = Open, OfNoWords
+	}
+	if stops := degree; e.Stop != nil && !e.Behind {
+		switch {
+		case *e.Stop >= surelyStops && degree == Unclear:
+			stops = Complete
+		case *e.Stop < hardlyStops && degree == Complete:
+			stops = Unclear
+		}
+		if stops != degree {
+			degree, reason = stops, OfStop
+		}
+	}
+	if e.Sound != nil {
+		degree, reason = bySound(degree, *e.Sound >= soundsComplete), OfSound
+	}
+	delay := [...]time.Duration{Unclear: d.Unclear, Complete: d.Complete, Open: d.Open}[degree]
+	if e.Faint && delay < d.Unclear {
+		return Judgement{d.Unclear, OfFaintVoice}
+	}
+	return Judgement{delay, reason}
 }
 
-// Longest returns the longest delay of j, for words that are not known yet.
-func Longest(j Judge) time.Duration {
-	d := j.Delay("")
-	for _, words := range []string{"yes", "and"} { // Complete and Open
-		d = max(d, j.Delay(words))
+// bySound shifts a verdict by the sound of the voice.
+func bySound(words Completeness, complete bool) Completeness {
+	switch {
+	case complete && words == Open, !complete && words == Complete:
+		return Unclear // words and sound contradict each other
+	case complete:
+		return Complete
+	default:
+		return Open
 	}
-	return d
 }
 
 // Completeness says whether a sentence may be over.

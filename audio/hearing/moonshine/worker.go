@@ -181,6 +181,9 @@ func (w *worker) recognize(u *utterance, spoken int) (*engine.Final, error) {
 	for _, w := range t.Words {
 		f.Probs = append(f.Probs, w.Prob)
 	}
+	if len(t.Words) > 0 {
+		f.Stop = &t.Stop
+	}
 	if len(u.expected) > 1 && len(u.done.Words) == 0 && shortestSound <= spoken && spoken <= longestAnswer {
 		sound, err := w.model.Encode(u.pcm)
 		if err != nil {
