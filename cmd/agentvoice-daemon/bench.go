@@ -21,16 +21,16 @@ import (
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure recognition and voices on this machine",
+		Short: "Measure recognition, voices and the end of turns on this machine",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return misuse{fmt.Errorf("unknown command bench %s; use hearing or voice", args[0])}
+				return misuse{fmt.Errorf("unknown command bench %s; use hearing, turn or voice", args[0])}
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchHearing(), newBenchVoice())
+	cmd.AddCommand(newBenchHearing(), newBenchTurn(), newBenchVoice())
 	return cmd
 }
 
