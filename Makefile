@@ -279,7 +279,7 @@ bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)
 
 # Benchmarks that chose the parameters of microphone processing, the voice detector and the
 # wake phrase, on recorded speech: minutes each.
-CHOICES := ^Benchmark(Trigger|Uplink|Onset|Rates|Human|RoundTrip|Confusions|Trees)$$
+CHOICES := ^Benchmark(Trigger|Uplink|Onset|Rates|Confirmed|Human|RoundTrip|Confusions|Trees)$$
 
 .PHONY: bench-choices
 bench-choices: deps-test ## repeat the measurements behind the parameters of detector, processing and wake phrase

@@ -109,26 +109,28 @@ func BenchmarkHuman(b *testing.B) {
 	}
 }
 
-// BenchmarkSecond measures the cost of one second of speech and of silence.
+// BenchmarkSecond measures the cost of one second of speech and of silence, at both thresholds.
 func BenchmarkSecond(b *testing.B) {
 	var speech []int16
 	for _, c := range human(b, recordings) {
 		speech = append(speech, c.pcm...)
 	}
 	for name, pcm := range map[string][]int16{"speech": speech, "quiet": padded(make([]int16, 60*SampleRate))} {
-		b.Run(name, func(b *testing.B) {
-			e := newTestEngine(b, DefaultPhrase, DefaultThreshold)
-			for b.Loop() {
-				times(b, e, clip{name, pcm})
-			}
-			b.ReportMetric(100*b.Elapsed().Seconds()/float64(b.N)/(float64(len(pcm))/SampleRate), "%-of-a-core")
-		})
+		for _, threshold := range []float64{DefaultThreshold, CandidateThreshold} {
+			b.Run(fmt.Sprintf("%s-%.0e", name, threshold), func(b *testing.B) {
+				e := newTestEngine(b, DefaultPhrase, threshold)
+				for b.Loop() {
+					times(b, e, clip{name, pcm})
+				}
+				b.ReportMetric(100*b.Elapsed().Seconds()/float64(b.N)/(float64(len(pcm))/SampleRate), "%-of-a-core")
+			})
+		}
 	}
 }
 
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
-		e, err := newEngine(Config{Phrase: DefaultPhrase, Threshold: DefaultThreshold})
+		e, err := newEngine(Config{Phrase: DefaultPhrase, Threshold: DefaultThreshold, Candidates: DefaultThreshold})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func human(tb testing.TB, dirs ...string) []clip {
 
 func newTestEngine(tb testing.TB, phrase string, threshold float64) *sphinx {
 	tb.Helper()
-	e, err := newEngine(Config{Phrase: phrase, Threshold: threshold})
+	e, err := newEngine(Config{Phrase: phrase, Threshold: threshold, Candidates: threshold})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -153,11 +153,11 @@ func times(tb testing.TB, e engine, c clip) (n, first int) {
 	}
 	const piece = SampleRate / 20
 	for at := 0; at < len(c.pcm); at += piece {
-		heard, err := e.listen(c.pcm[at:min(at+piece, len(c.pcm))])
+		m, err := e.listen(c.pcm[at:min(at+piece, len(c.pcm))])
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if heard {
+		if m.found {
 			if n++; n == 1 {
 				first = min(at+piece, len(c.pcm))
 			}

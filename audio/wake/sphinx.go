@@ -26,18 +26,30 @@ static ps_decoder_t *new_decoder(char const *hmm, double threshold) {
 	return decoder;
 }
 
-static int heard(ps_decoder_t *decoder) {
-	int32 score;
-	return ps_get_hyp(decoder, &score) != NULL;
+// The length of a detected phrase in frames, or 0, and its score.
+static int heard(ps_decoder_t *decoder, int32 *score) {
+	if (ps_get_hyp(decoder, score) == NULL)
+		return 0;
+	ps_seg_t *phrase = ps_seg_iter(decoder);
+	if (phrase == NULL)
+		return 0;
+	int from, to;
+	ps_seg_frames(phrase, &from, &to);
+	*score = ps_seg_prob(phrase, NULL, NULL, NULL);
+	ps_seg_free(phrase);
+	return to - from + 1;
 }
 */
 import "C"
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // The engine counts the frames of an utterance in 16 bits and crashes the process
@@ -49,12 +61,29 @@ const (
 	hardLimit = 240 * SampleRate
 )
 
+// What turns the score of a detection into the natural logarithm of its likelihood ratio: the
+// engine's logarithms have the base 1.0001 and lose ten bits, and its keyword search subtracts a
+// constant. TestScoreIsTheThreshold checks them.
+const (
+	scoreUnit   = 1024 * 0.000099995
+	scoreOffset = 1500
+)
+
+// doubtFor is how long a detection that is not sure waits for a better match, in samples at
+// audio.SampleRate. Without it, the restart after a weak match within the phrase loses the phrase.
+const doubtFor = 300 * audio.SampleRate / 1000
+
+// frameTime is the length of the engine's frames, in samples at audio.SampleRate.
+const frameTime = audio.SampleRate / 100
+
 var quiet = sync.OnceFunc(func() { C.err_set_logfp(nil) })
 
 // sphinx is a decoder of PocketSphinx 5prealpha with a keyword search.
 type sphinx struct {
 	decoder *C.ps_decoder_t
-	samples int // of the current utterance
+	samples int     // of the current utterance
+	doubted int64   // samples at audio.SampleRate since a detection that is not sure
+	sure    float64 // the logarithm of Config.Threshold
 
 	softLimit, hardLimit int // samples
 }
@@ -71,7 +100,10 @@ func newEngine(cfg Config) (engine, error) {
 	quiet()
 	hmm := C.CString(acoustic)
 	defer C.free(unsafe.Pointer(hmm))
-	s := &sphinx{decoder: C.new_decoder(hmm, C.double(cfg.Threshold)), softLimit: softLimit, hardLimit: hardLimit}
+	s := &sphinx{
+		decoder: C.new_decoder(hmm, C.double(cfg.Candidates)), sure: math.Log(cfg.Threshold),
+		softLimit: softLimit, hardLimit: hardLimit,
+	}
 	if s.decoder == nil {
 		return nil, errors.New("cannot load PocketSphinx's English model; reinstall the package pocketsphinx-en-us")
 	}
@@ -112,19 +144,30 @@ func (s *sphinx) add(w word) bool {
 	return C.ps_add_word(s.decoder, text, sounds, 1) >= 0
 }
 
-func (s *sphinx) listen(pcm []int16) (bool, error) {
+func (s *sphinx) listen(pcm []int16) (match, error) {
 	if len(pcm) == 0 {
-		return false, nil
+		return match{}, nil
 	}
 	if C.ps_process_raw(s.decoder, (*C.int16)(unsafe.Pointer(&pcm[0])), C.size_t(len(pcm)), 0, 0) < 0 {
-		return false, errors.New("PocketSphinx failed to process audio; turn the wake phrase off and on again")
+		return match{}, errors.New("PocketSphinx failed to process audio; turn the wake phrase off and on again")
 	}
 	s.samples += len(pcm)
-	heard := C.heard(s.decoder) != 0
-	if heard || s.samples >= s.hardLimit || s.samples >= s.softLimit && C.ps_get_in_speech(s.decoder) == 0 {
-		return heard, s.restart()
+	var score C.int32
+	frames := C.heard(s.decoder, &score)
+	likely := float64(score+scoreOffset) * scoreUnit
+	m := match{found: frames > 0, sure: likely > s.sure-scoreUnit, length: int64(frames) * frameTime, likely: likely}
+	if m.found && !m.sure {
+		m.ago = s.doubted
+		if s.doubted += int64(len(pcm)) * audio.SampleRate / SampleRate; m.ago < doubtFor {
+			m = match{} // it may become sure
+		}
+	} else {
+		s.doubted = 0
 	}
-	return false, nil
+	if m.found || s.samples >= s.hardLimit || s.samples >= s.softLimit && C.ps_get_in_speech(s.decoder) == 0 {
+		return m, s.restart()
+	}
+	return match{}, nil
 }
 
 func (s *sphinx) restart() error {
@@ -135,7 +178,7 @@ func (s *sphinx) restart() error {
 }
 
 func (s *sphinx) begin() error {
-	s.samples = 0
+	s.samples, s.doubted = 0, 0
 	if C.ps_start_utt(s.decoder) < 0 {
 		return errors.New("PocketSphinx failed to start an utterance; turn the wake phrase off and on again")
 	}

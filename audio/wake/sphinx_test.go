@@ -3,6 +3,8 @@
 package wake
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +112,71 @@ func TestLowThresholdTriggersOnOtherWords(t *testing.T) {
 	for threshold, want := range map[float64]bool{DefaultThreshold: false, 1e-40: true} {
 		if _, wrong := rates(t, clips, "eight of spades", threshold); wrong > 0 != want {
 			t.Errorf("at %g other words are detected %d times", threshold, wrong)
+		}
+	}
+}
+
+// TestScoreIsTheThreshold: the likelihood ratio of a detection is the highest threshold at which
+// the engine detects it, and its length is that of the phrase.
+func TestScoreIsTheThreshold(t *testing.T) {
+	for voice, text := range map[string]string{"slt": "okay pilot", "rms": "okay pilot"} { // less likely than 1
+		c := flite(t, voice, text)
+		found := func(threshold float64) (m match) {
+			e := newTestEngine(t, DefaultPhrase, threshold)
+			if all := detections(t, e, c); len(all) == 1 {
+				m = all[0].match
+			}
+			return m
+		}
+		m := found(1e-40)
+		if !m.found {
+			t.Fatalf("%s: not detected", text)
+		}
+		if seconds := float64(m.length) / audio.SampleRate; seconds < 0.6 || seconds > 1.4 {
+			t.Errorf("%s: the phrase takes %.2f s", text, seconds)
+		}
+		if !found(math.Exp(m.likely-scoreUnit)).found || found(math.Exp(m.likely+2*scoreUnit)).found {
+			t.Errorf("%s: detected with a likelihood ratio of %g", text, math.Exp(m.likely))
+		}
+	}
+}
+
+// TestCandidatesAreNotSure: between the two thresholds the spotter is not sure, and above both it is.
+func TestCandidatesAreNotSure(t *testing.T) {
+	c := flite(t, "rms", "okay pilot")
+	all := detections(t, newTestEngine(t, DefaultPhrase, 1e-40), c)
+	if len(all) != 1 {
+		t.Fatalf("detected %d times, want once", len(all))
+	}
+	likely := math.Exp(all[0].likely)
+	for threshold, sure := range map[float64]bool{likely / 10: true, likely * 10: false} {
+		e, err := newEngine(Config{Phrase: DefaultPhrase, Threshold: threshold, Candidates: likely / 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := detections(t, e, c); len(all) != 1 || all[0].sure != sure {
+			t.Errorf("detected with %g, sure above %g: %+v", likely, threshold, all)
+		}
+		e.close()
+	}
+}
+
+// TestCandidatesLoseNoPhrase: what the spotter is sure of without candidates, it is sure of with
+// them, although a weaker match within the phrase comes first.
+func TestCandidatesLoseNoPhrase(t *testing.T) {
+	for _, text := range []string{"well, okay copilot, run the tests.", "okay copilot, read this file."} {
+		for _, c := range []clip{flite(t, "rms", text), flite(t, "rms", text).atSNR(20)} {
+			sure := func(candidates float64) bool {
+				e, err := newEngine(Config{Phrase: DefaultPhrase, Threshold: DefaultThreshold, Candidates: candidates})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.close()
+				return slices.ContainsFunc(detections(t, e, c), func(d detection) bool { return d.sure })
+			}
+			if sure(DefaultThreshold) && !sure(CandidateThreshold) {
+				t.Errorf("%s: the spotter is not sure with candidates", c.name)
+			}
 		}
 	}
 }

@@ -25,6 +25,10 @@ const DefaultPhrase = "okay copilot"
 // 1e-10. It triggers falsely 0.4 times per hour of speech without the phrase.
 const DefaultThreshold = 1e-20
 
+// CandidateThreshold is a Config.Candidates for a caller that can confirm a detection
+// (docs/design/measurements.md, Wake phrase).
+const CandidateThreshold = 1e-50
+
 // SampleRate is the engine's sample rate, in Hz.
 const SampleRate = 16000
 
@@ -48,6 +52,9 @@ type Config struct {
 	// at most 1; DefaultThreshold if 0. A lower one has fewer misses and more false
 	// triggers. Longer phrases need lower ones.
 	Threshold float64
+	// Candidates, if above 0 and below Threshold, is the lower likelihood ratio from which a
+	// sound is reported too, as one that is not sure.
+	Candidates float64
 	// ModelDir is the folder that contains en-us/. If empty, the search order is that
 	// of recognition: the environment variable AGENTVOICE_POCKETSPHINX_MODELS, then
 	// the system's folder.
@@ -59,6 +66,10 @@ type Config struct {
 
 // Heard is a detection of the phrase.
 type Heard struct {
+	// Sure means that the likelihood ratio is at least Config.Threshold.
+	Sure bool
+	// From is where the phrase began, to about 50 ms.
+	From int64
 	// Pos is the capture position, in samples at audio.SampleRate, up to which the
 	// engine had processed.
 	Pos int64
@@ -74,18 +85,27 @@ const reportedAfter = 150 * audio.SampleRate / 1000
 type Stats struct {
 	Listened uint64 // frames processed by the engine, 10 ms each
 	Dropped  uint64 // frames dropped because the queue was full
-	Heard    uint64 // detections
+	Heard    uint64 // detections, with those that are not sure
 	Err      error  // why the engine stopped, nil while it runs
 }
 
 // engine searches for the phrase. It is not safe for concurrent use.
 type engine interface {
-	// listen processes the next piece (16 kHz mono), and reports whether the phrase
-	// ends in it; the engine then restarts.
-	listen(pcm []int16) (bool, error)
+	// listen processes the next piece (16 kHz mono), and returns the phrase that ends in it,
+	// if any; the engine then restarts.
+	listen(pcm []int16) (match, error)
 	// restart discards the history, for audio that does not continue the last piece.
 	restart() error
 	close()
+}
+
+// match is where the engine detected the phrase. The zero value is none.
+type match struct {
+	found  bool
+	sure   bool
+	length int64   // of the phrase, in samples at audio.SampleRate
+	ago    int64   // how long it was held back, in the same samples
+	likely float64 // the natural logarithm of its likelihood ratio
 }
 
 // Spotter detects a phrase. Push must be called from one goroutine; the other methods
@@ -120,6 +140,12 @@ func New(cfg Config) (*Spotter, error) {
 	}
 	if !(cfg.Threshold > 0 && cfg.Threshold <= 1) {
 		return nil, fmt.Errorf("wake phrase threshold %g is out of range; use 0 < threshold <= 1, such as %g", cfg.Threshold, DefaultThreshold)
+	}
+	if cfg.Candidates == 0 {
+		cfg.Candidates = cfg.Threshold
+	}
+	if !(cfg.Candidates > 0 && cfg.Candidates <= cfg.Threshold) {
+		return nil, fmt.Errorf("wake phrase threshold %g for candidates is out of range; use one above 0 and at most %g", cfg.Candidates, cfg.Threshold)
 	}
 	engine, err := newEngine(cfg)
 	if err != nil {
@@ -193,16 +219,17 @@ func (s *Spotter) run(l *listener) {
 			if s.failure.Load() != nil {
 				continue
 			}
-			heard, err := l.take(&in)
+			m, err := l.take(&in)
 			s.listened.Add(1)
 			switch {
 			case err != nil:
 				s.failure.Store(&err)
-			case heard && !s.closed.Load():
+			case m.found && !s.closed.Load():
 				s.times.Add(1)
 				if s.heard != nil {
 					pos := in.pos + audio.FrameSamples
-					s.heard(Heard{Pos: pos, To: pos - reportedAfter})
+					to := pos - reportedAfter - m.ago
+					s.heard(Heard{Sure: m.sure, Pos: pos, From: to - m.length, To: to})
 				}
 			}
 		}
@@ -218,20 +245,20 @@ type listener struct {
 	frames    int // frames in piece
 }
 
-func (l *listener) take(in *framed) (heard bool, err error) {
+func (l *listener) take(in *framed) (match, error) {
 	if in.pos != l.next && l.next != 0 {
 		l.resampler.Reset()
 		l.piece, l.frames = l.piece[:0], 0
 		if err := l.engine.restart(); err != nil {
-			return false, err
+			return match{}, err
 		}
 	}
 	l.next = in.pos + audio.FrameSamples
 	l.piece = l.resampler.Process(l.piece, in.frame[:])
 	if l.frames++; l.frames < pieceFrames {
-		return false, nil
+		return match{}, nil
 	}
-	heard, err = l.engine.listen(l.piece)
+	m, err := l.engine.listen(l.piece)
 	l.piece, l.frames = l.piece[:0], 0
-	return heard, err
+	return m, err
 }

@@ -31,14 +31,14 @@ func newFake() *fakeEngine {
 	return &fakeEngine{heard: map[int]bool{}, fail: map[int]error{}, pieces: make(chan int, 1000), began: make(chan struct{}, 1000), closed: make(chan struct{})}
 }
 
-func (e *fakeEngine) listen(pcm []int16) (bool, error) {
+func (e *fakeEngine) listen(pcm []int16) (match, error) {
 	e.began <- struct{}{}
 	if e.hold != nil {
 		<-e.hold
 	}
 	e.pieces <- len(pcm)
 	e.n++
-	return e.heard[e.n], e.fail[e.n]
+	return match{found: e.heard[e.n]}, e.fail[e.n]
 }
 
 func (e *fakeEngine) restart() error {
@@ -266,5 +266,20 @@ func TestMissingModel(t *testing.T) {
 	}
 	if _, err := pronunciations(dir+"/none", []string{"okay"}); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestQuestionAboutAPhrase(t *testing.T) {
+	question := Question("hello my Computer")
+	for _, want := range []string{"Hello my computer.", "Hello, my computer.", "Hello My Computer!", "Hello, My Computer"} {
+		if !slices.Contains(question[0], want) {
+			t.Errorf("%q is missing in %q", want, question[0])
+		}
+		if !Confirms(question, want, mostBehind) || Confirms(question, want, mostBehind+1) {
+			t.Errorf("%q does not confirm the phrase, or does if another text is likelier", want)
+		}
+	}
+	if want := []string{"Hello.", "Computer."}; !slices.Equal(question[1], want) || Confirms(question, want[0], 0) {
+		t.Errorf("other answers are %q, want %q, which do not confirm the phrase", question[1], want)
 	}
 }
