@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -77,19 +78,22 @@ type breathRoom struct {
 	speech map[string]voice.Synthesizer
 }
 
-func newBreathRoom(t *testing.T) *breathRoom {
+func newBreathRoom(t *testing.T, change ...func(*live.Config)) *breathRoom {
 	t.Helper()
 	r := &breathRoom{t: t, mic: &quietRoom{}, asked: make(asked, 10), states: make(chan protocol.State, 1000)}
 	set := protocol.DefaultSettings()
 	set.Wake.Enabled = true
-	world := live.New(live.Config{
+	cfg := live.Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return r.mic, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil },
 		Speed:  1, Engines: engines(zerolog.Nop(), &live.Reports{}), Detector: voiceDetectors(func(error) {}),
-		Spotter: spotter, KeepModels: time.Nanosecond, Log: zerolog.Nop(),
-	})
+		Spotter: spotter, Comparer: comparer, KeepModels: time.Nanosecond, Log: zerolog.Nop(),
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
 	r.d = daemon.New(daemon.Config{
-		Clock: dispatch.NewClock(1), Started: time.Now(), Settings: set, Adapter: r.asked, Log: zerolog.Nop(), World: world,
+		Clock: dispatch.NewClock(1), Started: time.Now(), Settings: set, Adapter: r.asked, Log: zerolog.Nop(), World: live.New(cfg),
 		Notify: func(_ string, params any) {
 			if p, ok := params.(protocol.StateParams); ok {
 				r.states <- p.State
@@ -105,12 +109,12 @@ func newBreathRoom(t *testing.T) *breathRoom {
 			t.Error(err)
 		}
 	})
-	cfg, err := localEngines(zerolog.Nop(), live.SpeechChoice{Engine: protocol.VoiceNatural}, speechReports{voice: func(err error) { t.Log(err) }})
+	engines, err := localEngines(zerolog.Nop(), live.SpeechChoice{Engine: protocol.VoiceNatural}, speechReports{voice: func(err error) { t.Log(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.speech = map[string]voice.Synthesizer{}
-	for name, factory := range map[string]voice.Factory{"natural": cfg.Synthesizer, "flite": voice.Flite()} {
+	for name, factory := range map[string]voice.Factory{"natural": engines.Synthesizer, "flite": voice.Flite()} {
 		if r.speech[name], err = factory(); err != nil {
 			t.Fatal(err)
 		}
@@ -272,5 +276,40 @@ func TestThePhraseAloneAsksNothing(t *testing.T) {
 			t.Errorf("%s: the assistant is asked %q", c[1], got)
 		}
 		r.ends()
+	}
+}
+
+// TestTheModelConfirmsThePhrase: through the real spotter and recogniser, of what the spotter is not
+// sure of, only the phrase begins a conversation.
+func TestTheModelConfirmsThePhrase(t *testing.T) {
+	modelsOf(t)
+	detected := make(chan wake.Heard, 10)
+	r := newBreathRoom(t, func(cfg *live.Config) {
+		cfg.KeepModels = time.Minute
+		cfg.Spotter = func(phrase string, candidates bool, heard func(wake.Heard)) (live.Spotter, error) {
+			return spotter(phrase, candidates, func(h wake.Heard) {
+				h.Sure = false
+				heard(h)
+				detected <- h
+			})
+		}
+	})
+	r.waits()
+	for range 2 { // the first loads the model
+		if r.starts(r.says("natural", "af_bella", "Okay, pilot.")) {
+			t.Error("another phrase began a conversation")
+		}
+	}
+	if len(detected) == 0 {
+		t.Error("the spotter did not detect the other phrase, so the model was not asked")
+	}
+	question := r.says("natural", "af_bella", "Okay copilot, what is the git status?")
+	for try := 1; !r.starts(question); try++ { // a busy machine may be too late
+		if try == 3 {
+			t.Fatal("the phrase does not begin a conversation")
+		}
+	}
+	if got := r.requests(30 * time.Second); len(got) != 1 || strings.Contains(strings.ToLower(got[0]), "pilot") {
+		t.Errorf("the assistant is asked %q, want the question once, without the phrase", got)
 	}
 }

@@ -255,9 +255,13 @@ func silero() (vad.Detector, error) {
 	return vad.NewSilero(model, runtime)
 }
 
-// spotter creates a wake phrase detector.
-func spotter(phrase string, heard func(wake.Heard)) (live.Spotter, error) {
-	return wake.New(wake.Config{Phrase: phrase, Heard: heard})
+// spotter implements live.Config.Spotter.
+func spotter(phrase string, candidates bool, heard func(wake.Heard)) (live.Spotter, error) {
+	cfg := wake.Config{Phrase: phrase, Heard: heard}
+	if candidates {
+		cfg.Candidates = wake.CandidateThreshold
+	}
+	return wake.New(cfg)
 }
 
 // wordLists are the user's own vocabulary files, in addition to those of a workspace.

@@ -23,10 +23,11 @@ const (
 	longestHeld = 300 * time.Millisecond
 )
 
-// comparer compares short sounds with the expected answers, for a recogniser that cannot. The
-// model is loaded when answers are first expected, and freed when none was for a while. One sound
-// is compared at a time, in the background; a newer one replaces the one that waits. Its methods
-// are safe for concurrent use, do not block, and do nothing for a nil comparer.
+// comparer compares short sounds with the expected answers, for a recogniser that cannot, and
+// what the spotter is not sure of with the wake phrase. The model is loaded when it is first
+// needed, and freed when it was not for a while. One sound is compared at a time, in the
+// background; a newer one replaces the one that waits. Its methods are safe for concurrent use and
+// do not block. A nil comparer compares nothing.
 type comparer struct {
 	w    *World
 	keep time.Duration // how long an unused model stays loaded
@@ -50,6 +51,7 @@ type comparer struct {
 type sound struct {
 	pcm      []int16 // at audio.SampleRate
 	expected [][]string
+	always   bool                 // also if the local engines are the recogniser, which compare
 	done     func(*daemon.Answer) // gets nil if it was not compared
 }
 
@@ -68,6 +70,11 @@ func newComparer(w *World, keep time.Duration) *comparer {
 	return c
 }
 
+// available reports whether an installed model compares sounds outside of conversations.
+func (c *comparer) available() bool {
+	return c != nil && c.w.cfg.Comparer(c.w.service.choice(c.w.port.Settings()), false) != nil
+}
+
 // prepare loads the model, because answers are expected soon.
 func (c *comparer) prepare() { c.start(nil) }
 
@@ -76,6 +83,7 @@ func (c *comparer) compare(s *sound) { c.start(s) }
 
 func (c *comparer) start(s *sound) {
 	if c == nil {
+		s.end(nil)
 		return
 	}
 	c.mu.Lock()
@@ -85,7 +93,6 @@ func (c *comparer) start(s *sound) {
 		if s != nil {
 			dropped, c.waiting = c.waiting, s
 		}
-		c.expiry.Reset(c.keep)
 		if !c.works {
 			c.works = true
 			go c.work()
@@ -104,7 +111,7 @@ func (c *comparer) work() {
 		c.mu.Unlock()
 		answer, err := c.ask(s)
 		if err != nil {
-			c.w.cfg.Log.Warn().Err(err).Msg("a short sound cannot be compared with the expected answers; its words decide")
+			c.w.cfg.Log.Warn().Err(err).Msg("a short sound cannot be compared; continuing without")
 			free(c.take())
 		}
 		s.end(answer)
@@ -114,6 +121,8 @@ func (c *comparer) work() {
 			var unused hearing.Recognizer
 			if c.closed {
 				unused = c.take()
+			} else {
+				c.expiry.Reset(c.keep)
 			}
 			c.mu.Unlock()
 			free(unused)
@@ -125,7 +134,9 @@ func (c *comparer) work() {
 
 // ask loads the model, if necessary, and compares a sound, if there is one.
 func (c *comparer) ask(s *sound) (*daemon.Answer, error) {
-	if err := c.load(); err != nil || c.model.loaded == nil || s == nil {
+	set := c.w.port.Settings()
+	local := hearsLocally(set) && (s == nil || !s.always)
+	if err := c.load(c.w.service.choice(set), local); err != nil || c.model.loaded == nil || s == nil {
 		return nil, err
 	}
 	resampler, err := audio.NewResampler(audio.SampleRate, hearing.SampleRate)
@@ -152,10 +163,10 @@ func (c *comparer) ask(s *sound) (*daemon.Answer, error) {
 	return (*daemon.Answer)(result.Answer), err
 }
 
-// load begins to load the model for the current settings, unless it is loaded.
-func (c *comparer) load() (err error) {
-	m, set := &c.model, c.w.port.Settings()
-	choice, local := c.w.service.choice(set), hearsLocally(set)
+// load begins to load the model for a choice, unless it is loaded. Local means that the local
+// engines are the recogniser.
+func (c *comparer) load(choice SpeechChoice, local bool) (err error) {
+	m := &c.model
 	if !m.chosen || m.choice != choice || m.local != local {
 		free(c.take())
 		m.chosen, m.choice, m.local = true, choice, local
@@ -185,8 +196,7 @@ func free(r hearing.Recognizer) {
 // expire frees a model that was not used for a while.
 func (c *comparer) expire() {
 	c.mu.Lock()
-	if c.works {
-		c.expiry.Reset(c.keep)
+	if c.works { // which sets it again
 		c.mu.Unlock()
 		return
 	}

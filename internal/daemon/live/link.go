@@ -355,6 +355,7 @@ func (l *link) counters() map[string]int64 {
 	defer l.mu.Unlock()
 	maps.Copy(all, l.ended)
 	all["speech.underruns"] = l.w.voice.underruns.Load()
+	all["wake.rejected"] = l.w.waker.rejected.Load()
 	if c := l.live.Load(); c != nil {
 		s := c.client.Stats()
 		addCounters(all, s)

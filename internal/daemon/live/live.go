@@ -15,7 +15,7 @@
 //	         and matched with the service's results
 //	cues     short tones beside the voice
 //	comparer short sounds compared with the expected answers, beside a recogniser
-//	         that does not do that
+//	         that does not do that, and what may be the wake phrase with the phrase
 //	waker    the phrase that begins a conversation, outside of conversations
 //
 // A captured frame goes from the source to the link on the source's goroutine, and a
@@ -87,8 +87,9 @@ type Config struct {
 	// TURNPassword is the password of the TURN servers that the settings name.
 	TURNPassword string
 	// Spotter creates the detector of a wake phrase, which calls heard when the phrase
-	// was said; nil if wake phrases are unsupported.
-	Spotter func(phrase string, heard func(wake.Heard)) (Spotter, error)
+	// was said, and with candidates also when it is not sure; nil if wake phrases are
+	// unsupported.
+	Spotter func(phrase string, candidates bool, heard func(wake.Heard)) (Spotter, error)
 	// Engines returns the configuration of the embedded server's engines for a voice; its
 	// key and speed are set here.
 	Engines func(SpeechChoice) (localrealtime.Config, error)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -42,15 +43,20 @@ type overheard struct {
 	said atomic.Pointer[wake.Heard] // nil until the phrase was said
 	to   atomic.Pointer[receiver]   // nil until the conversation's ear is ready
 
-	kept  keptFrames
-	since int  // frames since the phrase was reported
-	full  bool // kept has room for the conversation
+	doubts doubts
+	kept   keptFrames
+	since  int  // frames since the phrase was reported
+	full   bool // kept begins with the phrase
 }
 
-func newOverheard(w *World, stop context.CancelCauseFunc) *overheard {
+func newOverheard(w *World, phrase string, begin func(wake.Heard), stop context.CancelCauseFunc) *overheard {
 	o := &overheard{
 		stop: stop, watch: func() {}, now: w.now, muted: &w.devices.muted,
 		taken: make(chan struct{}), ended: make(chan struct{}),
+	}
+	o.doubts = doubts{
+		detected: make(chan wake.Heard, mostDoubts), question: wake.Question(cmp.Or(phrase, wake.DefaultPhrase)),
+		compare: w.comparer.compare, begin: begin, rejected: func() { w.waker.rejected.Add(1) },
 	}
 	o.kept.resize(audio.Samples(beforePhrase) / audio.FrameSamples)
 	return o
@@ -109,6 +115,7 @@ func (o *overheard) captured(pos int64, f *audio.Frame) {
 		o.forget()
 	case h != nil && !o.full:
 		o.full = true
+		o.doubts.forget()
 		o.kept.resize(audio.Samples(gapLimit) / audio.FrameSamples)
 		o.kept.dropBefore(h.To - audio.Samples(settles))
 	}
@@ -121,6 +128,21 @@ func (o *overheard) captured(pos int64, f *audio.Frame) {
 	o.kept.push(pos, f, o.now())
 	if to != nil {
 		o.deliver(to, catchUp)
+	}
+	if h == nil && !muted {
+		o.settle()
+	}
+}
+
+// settle asks about detections and decides about them. What is said meanwhile is kept.
+func (o *overheard) settle() {
+	before := len(o.doubts.open) > 0
+	o.doubts.settle(&o.kept)
+	switch after := len(o.doubts.open) > 0; {
+	case after && !before:
+		o.kept.resize(audio.Samples(gapLimit) / audio.FrameSamples)
+	case before && !after && o.said.Load() == nil:
+		o.kept.shrink(audio.Samples(beforePhrase) / audio.FrameSamples)
 	}
 }
 
@@ -141,9 +163,10 @@ func (o *overheard) overdue() bool {
 // forget drops what was kept.
 func (o *overheard) forget() {
 	o.kept.wipe()
-	if o.said.Load() == nil && o.full {
+	o.doubts.forget()
+	if o.said.Load() == nil {
 		o.full = false
-		o.kept.resize(audio.Samples(beforePhrase) / audio.FrameSamples)
+		o.kept.shrink(audio.Samples(beforePhrase) / audio.FrameSamples)
 	}
 }
 
@@ -214,6 +237,27 @@ func (k *keptFrames) pop() *keptFrame {
 func (k *keptFrames) dropBefore(pos int64) {
 	for k.n > 0 && k.at(0).pos+audio.FrameSamples <= pos {
 		*k.pop() = keptFrame{}
+	}
+}
+
+// between returns the audio from a position to another, as far as it is kept.
+func (k *keptFrames) between(from, to int64) []int16 {
+	pcm := make([]int16, 0, max(to-from, 0))
+	for i := range k.n {
+		if at := k.at(i); at.pos >= from && at.pos+audio.FrameSamples <= to {
+			pcm = append(pcm, at.frame[:]...)
+		}
+	}
+	return pcm
+}
+
+// shrink keeps the newest frames, as many as size.
+func (k *keptFrames) shrink(size int64) {
+	for int64(k.n) > size {
+		*k.pop() = keptFrame{}
+	}
+	if int64(len(k.frames)) != size {
+		k.resize(size)
 	}
 }
 

@@ -54,11 +54,17 @@ type wakerMic struct {
 
 func newWakerMic(t *testing.T) *wakerMic {
 	t.Helper()
-	o := &wakerMic{mic: &numbered{frames: make(chan func(int64, *audio.Frame))}}
-	o.w = &World{cfg: Config{Speed: 1}}
-	o.w.devices = &devices{w: o.w}
+	w := &World{cfg: Config{Speed: 1}}
+	w.devices, w.waker = &devices{w: w}, newWaker(w)
+	return micOf(t, w, func(wake.Heard) {})
+}
+
+// micOf returns the open microphone of a world's waker.
+func micOf(t *testing.T, w *World, begin func(wake.Heard)) *wakerMic {
+	t.Helper()
+	o := &wakerMic{w: w, mic: &numbered{frames: make(chan func(int64, *audio.Frame))}}
 	ctx, stop := context.WithCancelCause(t.Context())
-	o.overheard = newOverheard(o.w, stop)
+	o.overheard = newOverheard(w, wake.DefaultPhrase, begin, stop)
 	o.source = o.mic
 	go o.run(ctx, func(int64, *audio.Frame) { o.spotted++ })
 	t.Cleanup(o.end)
@@ -76,7 +82,7 @@ func (o *wakerMic) capture(n int) {
 
 // phraseUntil reports that the phrase was said until a frame.
 func (o *wakerMic) phraseUntil(to int64) {
-	o.heard(wake.Heard{Pos: o.mic.next * audio.FrameSamples, To: to * audio.FrameSamples})
+	o.heard(wake.Heard{Sure: true, Pos: o.mic.next * audio.FrameSamples, To: to * audio.FrameSamples})
 }
 
 // listen passes the audio on until stop is called or the source ends.
@@ -291,7 +297,7 @@ func (r *room) calls(t *testing.T, s *countingSpotter, alone bool) []int16 {
 	}
 	at := r.utter(append([]int16(nil), pcm...))
 	to := at + audio.Samples(phraseOf)
-	s.said.Store(&wake.Heard{Pos: to + audio.Samples(150*time.Millisecond), To: to})
+	s.said.Store(&wake.Heard{Sure: true, Pos: to + audio.Samples(150*time.Millisecond), To: to})
 	return pcm
 }
 

@@ -47,12 +47,15 @@ type waker struct {
 	cancel context.CancelFunc // nil while it is not listening
 	done   chan struct{}      // closed when the last goroutine has ended
 
+	rejected atomic.Int64 // detections that did not count, since the daemon began
+
 	mic     sync.Mutex                // held while the waker has the microphone or opens it
 	current atomic.Pointer[overheard] // the open microphone, or nil
 
 	// Used by the goroutine, or by the queue while there is none.
 	spotter Spotter
 	phrase  string // that the spotter listens for
+	doubts  bool   // it also reports what it is not sure of, because the local model can confirm it
 }
 
 func newWaker(w *World) *waker {
@@ -180,25 +183,37 @@ func (k *waker) run(ctx context.Context, set protocol.Settings) {
 
 // load creates the spotter of a phrase, which takes a fraction of a second.
 func (k *waker) load(phrase string) error {
-	if k.spotter != nil && k.phrase == phrase && k.spotter.Stats().Err == nil {
+	doubts := k.w.comparer.available()
+	if k.spotter != nil && k.phrase == phrase && k.doubts == doubts && k.spotter.Stats().Err == nil {
 		return nil
 	}
 	if k.spotter != nil {
 		_ = k.spotter.Close()
 	}
-	s, err := k.w.cfg.Spotter(phrase, k.heard)
+	s, err := k.w.cfg.Spotter(phrase, doubts, k.heard)
 	if err != nil {
 		k.spotter = nil
 		return err
 	}
-	k.spotter, k.phrase = s, phrase
+	k.spotter, k.phrase, k.doubts = s, phrase, doubts
 	return nil
 }
 
-// heard begins a conversation. It runs on the spotter's goroutine, which may lag: a
+// heard handles a detection. It runs on the spotter's goroutine, which may lag: a
 // phrase from before a conversation is ignored.
 func (k *waker) heard(h wake.Heard) {
-	if o := k.current.Load(); o != nil && o.heard(h) {
+	switch o := k.current.Load(); {
+	case o == nil:
+	case h.Sure:
+		k.begin(o, h)
+	default:
+		o.doubts.add(h)
+	}
+}
+
+// begin begins a conversation, because the phrase was said.
+func (k *waker) begin(o *overheard, h wake.Heard) {
+	if o.heard(h) {
 		k.w.cfg.Log.Info().Msg("the wake phrase was heard")
 		k.w.port.Post(csm.UserStart{})
 	}
@@ -216,7 +231,8 @@ func (k *waker) hear(ctx context.Context, set protocol.Settings) error {
 		return nil
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	o := newOverheard(k.w, stop)
+	var o *overheard
+	o = newOverheard(k.w, k.phrase, func(h wake.Heard) { k.begin(o, h) }, stop)
 	if err := k.open(ctx, o, set); err != nil {
 		cause := context.Cause(ctx) // another window may need the microphone already
 		k.close(o)

@@ -92,7 +92,7 @@ func (m *mouth) sayText(t *testing.T, text string) {
 
 func wakes(s *protocol.Settings) { s.Wake.Enabled = true }
 
-func realSpotter(phrase string, heard func(wake.Heard)) (Spotter, error) {
+func realSpotter(phrase string, _ bool, heard func(wake.Heard)) (Spotter, error) {
 	return wake.New(wake.Config{Phrase: phrase, Heard: heard})
 }
 
@@ -151,15 +151,15 @@ func (s *countingSpotter) Push(pos int64, _ *audio.Frame) bool {
 // heard reports that a phrase was said just now.
 func (s *countingSpotter) heard() {
 	pos := s.pos.Load()
-	s.tell(wake.Heard{Pos: pos, To: pos})
+	s.tell(wake.Heard{Sure: true, Pos: pos, To: pos})
 }
 
 func (s *countingSpotter) Stats() wake.Stats { return wake.Stats{Err: s.err} }
 func (s *countingSpotter) Close() error      { close(s.closed); return nil }
 
 // spotters creates fakes and sends them to made.
-func spotters(made chan *countingSpotter) func(string, func(wake.Heard)) (Spotter, error) {
-	return func(_ string, heard func(wake.Heard)) (Spotter, error) {
+func spotters(made chan *countingSpotter) func(string, bool, func(wake.Heard)) (Spotter, error) {
+	return func(_ string, _ bool, heard func(wake.Heard)) (Spotter, error) {
 		s := &countingSpotter{tell: heard, closed: make(chan struct{})}
 		made <- s
 		return s, nil
@@ -296,7 +296,7 @@ func TestWakePhraseThatCannotBeUsed(t *testing.T) {
 	} {
 		r := newRoom()
 		cfg := over(r)
-		cfg.Spotter = func(phrase string, heard func(wake.Heard)) (Spotter, error) {
+		cfg.Spotter = func(phrase string, _ bool, heard func(wake.Heard)) (Spotter, error) {
 			return wake.New(wake.Config{Phrase: phrase, ModelDir: c.models})
 		}
 		tk := idleTalk(t, func(s *protocol.Settings) { wakes(s); s.Wake.Phrase = c.phrase }, cfg)
