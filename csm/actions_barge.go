@@ -73,7 +73,7 @@ var (
 	doubtful  = when("interruption is unconfirmed", func(r *run) bool { in, _ := r.st.Conv.(Interrupted); return in.Doubt })
 	confirmed = when("barge-in is confirmed", func(r *run) bool {
 		i := r.st.config().Interruption
-		return i == Confirmed || i != Never && r.approving() || r.st.VoicePaused // no playback could be mistaken for the user
+		return i == Confirmed || i != Never && r.approving() || r.st.VoicePaused || r.st.voiceless() // no playback could be mistaken for the user
 	})
 	byWords = when("only words interrupt", func(r *run) bool { return r.st.config().Interruption == ByWords && !r.approving() })
 	never   = when("nothing interrupts", func(r *run) bool { return r.st.config().Interruption == Never })

@@ -275,7 +275,7 @@ func (r *run) modelCode() Code {
 // successor connection, and taking the next queued utterance. Each is started once.
 func (r *run) settle(before *State) {
 	st := &r.st
-	was, is := before.held(), st.held()
+	was, is := before.deaf(), st.deaf()
 	if was && !is && st.Conv.Phase().Active() {
 		r.emit(ReleaseCapture{})
 	}

@@ -7,10 +7,33 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// A conversation is held while there is any reason to hold it (REQ-008). Its phase
+// A conversation is held while there is a reason to hold it (REQ-008). Its phase
 // continues underneath: answers, tools and manual decisions proceed. Held back are the
 // microphone (settle), new requests (Analysing.Unsent), synthesis (synthesise) and
 // playback (gate). All of them follow from the state once the last reason is gone.
+//
+// A lost device takes away only its own side: without the microphone, the conversation is
+// deaf, but the answer is still spoken; without the speaker it is voiceless, but the user
+// is still heard and answered, and the answer is spoken when the speaker is back. Without
+// both, it is held.
+
+// held says whether nothing may proceed.
+func (s *State) held() bool {
+	return s.Conv.Phase().Active() && (s.Hold&^suspendDevices != 0 || s.Hold&suspendDevices == suspendDevices)
+}
+
+// deaf says whether the user cannot be heard.
+func (s *State) deaf() bool {
+	return s.held() || s.Conv.Phase().Active() && s.Hold&SuspendMicrophone != 0
+}
+
+// voiceless says whether nothing can be played.
+func (s *State) voiceless() bool {
+	return s.held() || s.Conv.Phase().Active() && s.Hold&SuspendSpeaker != 0
+}
+
+// Voiceless says whether nothing that the assistant says can be heard now.
+func (s State) Voiceless() bool { return s.voiceless() }
 
 // reasonOf returns the reason that an event sets or clears.
 func reasonOf(e Event) SuspendReason {
@@ -21,8 +44,10 @@ func reasonOf(e Event) SuspendReason {
 		return e.Reason &^ suspendFacts
 	case SessionRenewal, SessionRenewed:
 		return SuspendRenewal
-	case AudioLost, AudioRestored:
-		return SuspendDevice
+	case AudioLost:
+		return e.Device.Reasons()
+	case AudioRestored:
+		return e.Device.Reasons()
 	case ConnLost, ConnReady, TimerFired: // for a late successor
 		return SuspendConnection
 	default:
@@ -49,11 +74,12 @@ func holdCause(on Kind) Cause {
 }
 
 // hold adds a reason to hold the conversation. Only words being spoken are lost, of which
-// the user is informed; if a lost connection keeps them, not even those.
+// the user is informed; if a lost connection keeps them, or the microphone still hears
+// them, not even those.
 func (r *run) hold() {
 	why := reasonOf(r.env.Event)
 	r.st.Hold = hold.Next(r.st.Hold, hold.Give, why)
-	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
+	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok && r.st.deaf() {
 		if e := r.openEpoch(); e != ^uint32(0) {
 			r.emit(ClearInput{Epoch: e})
 		}

@@ -67,9 +67,9 @@ func (s *State) swappable() bool {
 	}
 	_, quiet := s.Turn.(turn.Idle)
 	_, line := speech.LineOf(s.Speech)
-	switch s.Phase() {
+	switch s.Conv.Phase() {
 	case PhaseListening, PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse:
-		return quiet && !line
+		return quiet && !line && !s.held()
 	default:
 		return false
 	}
@@ -122,7 +122,7 @@ func (r *run) closeAll() {
 		res.Audio = Closing
 		r.emit(CloseAudio{Instance: r.st.Instance})
 	}
-	res.Capturing, res.Lost = false, false
+	res.Capturing = false
 	if res.Session == Opening || res.Session == Opened {
 		res.Session = Closing
 		r.emit(DeactivateSession{Instance: r.st.Instance})

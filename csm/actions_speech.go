@@ -18,11 +18,11 @@ func (r *run) say(seg speech.Segment) {
 	r.synthesise()
 }
 
-// synthesise requests synthesis of the rest of the line, unless the conversation is held:
+// synthesise requests synthesis of the rest of the line, unless nothing can be played:
 // then it runs on resume.
 func (r *run) synthesise() {
 	line, _ := speech.LineOf(r.st.Speech)
-	if line.Asked == len(line.Segments) || r.st.held() {
+	if line.Asked == len(line.Segments) || r.st.voiceless() {
 		return
 	}
 	for _, seg := range line.Segments[line.Asked:] {
@@ -76,7 +76,7 @@ const (
 	SilenceUser    Silence = 1 << iota // the user paused the voice
 	SilenceBargeIn                     // an unconfirmed interruption
 	SilenceFloor                       // the user has the floor
-	SilenceHold                        // the conversation is held
+	SilenceHold                        // nothing can be played
 )
 
 // Silence returns why the started line is silent, 0 if it plays.
@@ -90,7 +90,7 @@ func (s *State) Silence() (why Silence) {
 	if s.Conv.Phase() == PhaseListening {
 		why |= SilenceFloor
 	}
-	if s.held() {
+	if s.voiceless() {
 		why |= SilenceHold
 	}
 	return why

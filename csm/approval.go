@@ -54,7 +54,7 @@ func approvalRows() []Row {
 		call, _ := r.asked()
 		return call.Reads && userSilent.Holds(r)
 	})
-	withdrawn := when("what followed the yes was not understood", func(r *run) bool { return r.lost || r.st.held() })
+	withdrawn := when("what followed the yes was not understood", func(r *run) bool { return r.lost || r.st.deaf() })
 	asking := when("the user is asked", (*run).asking)
 	older := when("it was begun before the question", func(r *run) bool {
 		return r.words.Stamp < turn.OverAnswer || r.words.Stamp == turn.OverDecided

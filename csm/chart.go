@@ -252,7 +252,7 @@ func (r *run) publish(before *State) {
 	if from == to {
 		return
 	}
-	if before.held() != st.held() && st.Conv.Phase().Active() {
+	if before.Hold != st.Hold && (from == PhaseSuspended) != (to == PhaseSuspended) && st.Conv.Phase().Active() {
 		r.cause, r.newsAt = holdCause(KindOf(r.env.Event)), 0
 	}
 	st.Previous, st.Since, st.Cause, st.CauseSeq = from, r.env.At, r.cause, r.env.Seq

@@ -45,7 +45,9 @@ func corpus(t *testing.T) []sample {
 		d := &drive{t: t, s: from.s, seq: from.seq, at: from.at}
 		add(from.name+", suspended", fork(d).do(Suspend{Reason: SuspendUser}))
 		add(from.name+", renewal", fork(d).do(SessionRenewal{Instance: from.s.Instance}))
-		add(from.name+", device lost", fork(d).do(AudioLost{from.s.Instance}))
+		add(from.name+", device lost", fork(d).do(AudioLost{Instance: from.s.Instance}))
+		add(from.name+", microphone lost", fork(d).do(AudioLost{from.s.Instance, Microphone}))
+		add(from.name+", speaker lost", fork(d).do(AudioLost{from.s.Instance, Speaker}))
 		add(from.name+", connection lost", fork(d).do(ConnLost{from.s.openedEpoch(), CodeConnectionLost, false}))
 		add(from.name+", failed", fork(d).do(SessionFailed{from.s.Instance, CodeSessionFailed}))
 		add(from.name+", ended", fork(d).do(UserStop{}))
@@ -67,7 +69,7 @@ func idleCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("preparing", prep())
 	add("preparing, captured", prep().do(AudioReady{1}))
 	add("preparing, connected", prep().do(ConnReady{1}))
-	add("preparing, held", prep().do(ConnReady{1}, AudioLost{1}).want(PhaseSuspended))
+	add("preparing, held", prep().do(ConnReady{1}, AudioLost{Instance: 1}).want(PhaseSuspended))
 	add("preparing after a fault, request cancelled", newDrive(t).toListening().ask(1).
 		do(SessionFailed{1, CodeSessionFailed}, UserStart{}, SessionReady{2}, AudioPrimed{2}).want(PhasePreparing))
 
@@ -200,7 +202,8 @@ func liveEvents(s State) []Event {
 		UserStart{Call: 7}, UserStop{Call: 7}, UserInterrupt{7}, UserCommit{7}, UserText{7, fresh, 2}, UserRetry{Call: 7},
 		UserSpeak{7, 3, 10}, UserPlayback{7, true}, UserPlayback{7, false}, Configure{*s.Config}, QueueNext{}, Fatal{}, Reset{},
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionFailed{in, CodeAuthentication}, SessionRenewal{Instance: in}, SessionRenewed{in}, SessionClosed{in},
-		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
+		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in, BothDevices}, AudioLost{in, Microphone}, AudioLost{in, Speaker},
+		AudioRestored{in, BothDevices}, AudioRestored{in, Microphone}, AudioRestored{in, Speaker}, AudioClosed{in},
 		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost, false}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{Instance: in},
 		SpeechStarted{ep, fresh, 1 << 20, 0},
 		CopilotSent{Request: req, Attempt: 1}, CopilotSent{Request: req, Attempt: 2}, CopilotDelta{Request: req, Chars: 9}, CopilotSegment{Request: req, Start: end, End: end + 10},
@@ -241,7 +244,8 @@ func staleEvents(s State) []Event {
 	const utterance = 1 << 40
 	out := []Event{
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionRenewal{Instance: in}, SessionRenewed{in}, SessionClosed{in},
-		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
+		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in, BothDevices}, AudioLost{in, Microphone}, AudioLost{in, Speaker},
+		AudioRestored{in, BothDevices}, AudioRestored{in, Microphone}, AudioRestored{in, Speaker}, AudioClosed{in},
 		ConnReady{ep}, ConnLost{ep, CodeConnectionLost, false}, ConnFailed{ep, CodeConnectionFailed},
 		SpeechStarted{ep, utterance, 0, 0}, SpeechStopped{ep, utterance, 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
 		SpeechStopped{s.IDs.Epoch, utterance, 0}, Partial{Epoch: s.IDs.Epoch, Utterance: utterance}, Final{Epoch: s.IDs.Epoch, Utterance: utterance, Words: 3}, RecognitionLost{s.IDs.Epoch, utterance, ""},
@@ -250,7 +254,7 @@ func staleEvents(s State) []Event {
 		ModelProgress{Load: s.IDs.Load + 9}, ModelLoaded{s.IDs.Load + 9}, ModelFailed{Load: s.IDs.Load + 9}, UserApprove{ToolCall: 1 << 40},
 		SessionExpiring{in}, ConnClosed{Instance: in}, ConnClosed{Instance: in, Epoch: ep}, SpeechPaused{ep, utterance, 0}, SpeechResumed{s.IDs.Epoch, utterance, 0},
 		SpeechBuffered{gen, seq}, SpeechPlayed{gen, seq}, SpeechDrained{gen, seq}, SpeechFlushed{Gen: gen}, SpeechFailed{Gen: gen, Seq: seq}, SpeechCursor{Gen: gen},
-		Suspend{Reason: SuspendDevice}, Suspend{},
+		Suspend{Reason: SuspendSpeaker}, Suspend{},
 	}
 	for t := range NumTimers + 1 {
 		out = append(out, TimerFired{t, 1 << 30})

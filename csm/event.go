@@ -38,14 +38,40 @@ const (
 	SuspendUser SuspendReason = 1 << iota
 	SuspendRenewal
 	SuspendConnection
-	SuspendDevice
+	SuspendMicrophone // it is lost
 	SuspendDiagnostics
 	SuspendHeartbeat
+	SuspendSpeaker // it is lost
 )
 
-// suspendFacts are the reasons that only facts about the connection or a device set and
-// clear; a request to resume does not.
-const suspendFacts = SuspendConnection | SuspendDevice
+// suspendDevices are the reasons that a lost device sets, and suspendFacts all that only
+// facts about the connection or a device set and clear; a request to resume does not.
+const (
+	suspendDevices = SuspendMicrophone | SuspendSpeaker
+	suspendFacts   = SuspendConnection | suspendDevices
+)
+
+// Device names the devices that an event concerns.
+type Device uint8
+
+// The devices.
+const (
+	BothDevices Device = iota
+	Microphone
+	Speaker
+)
+
+// Reasons are the reasons to suspend that the loss of the device gives.
+func (d Device) Reasons() SuspendReason {
+	switch d {
+	case Microphone:
+		return SuspendMicrophone
+	case Speaker:
+		return SuspendSpeaker
+	default:
+		return suspendDevices
+	}
+}
 
 // Class is the class of an utterance; its words are kept outside of the core.
 type Class uint8
@@ -195,13 +221,15 @@ type (
 		Instance uint32 `json:"instance"`
 		Code     Code   `json:"code"`
 	}
-	// AudioLost says that a device was lost; the handler tries to reopen it.
+	// AudioLost says that a device was lost, or both at once; the handler tries to reopen it.
 	AudioLost struct {
 		Instance uint32 `json:"instance"`
+		Device   Device `json:"device,omitempty"`
 	}
-	// AudioRestored says that the device was reopened.
+	// AudioRestored says that a device was reopened, or both at once.
 	AudioRestored struct {
 		Instance uint32 `json:"instance"`
+		Device   Device `json:"device,omitempty"`
 	}
 	// AudioClosed answers CloseAudio.
 	AudioClosed struct {

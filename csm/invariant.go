@@ -53,7 +53,7 @@ func checkSpeech(s State) error {
 	_, quiet := s.Turn.(turn.Idle)
 	live, _ := copilot.LiveOf(s.Copilot)
 	switch {
-	case (ready || s.cutIn()) && quiet && !s.held():
+	case (ready || s.cutIn()) && quiet && !s.voiceless():
 		return fmt.Errorf("invariant 8: speech waits for a user who is silent")
 	case s.Conv.Phase() == PhaseGeneratingResponse && !open && (live.Request == 0 || live.Cancelled):
 		return fmt.Errorf("invariant 8: waiting for an answer that will not arrive")
@@ -67,7 +67,7 @@ func checkSpeech(s State) error {
 	if open && (line.Played > line.Asked || line.Asked > len(line.Segments)) {
 		return fmt.Errorf("line has %d segments, %d synthesised, %d heard", len(line.Segments), line.Asked, line.Played)
 	}
-	if open && line.Asked < len(line.Segments) && !s.held() {
+	if open && line.Asked < len(line.Segments) && !s.voiceless() {
 		return fmt.Errorf("invariant 8: waiting for a segment that is not being synthesised")
 	}
 	return nil
@@ -109,7 +109,7 @@ func checkUserPauseStep(before State, e Envelope, after State) error {
 // checkMicrophone: captured audio flows only in phases that show it, and stops in the
 // step that leaves the last of them (invariant 18).
 func checkMicrophone(before, after State, fx []Effect) error {
-	flows, closed := !before.held(), false
+	flows, closed := !before.deaf(), false
 	for _, f := range fx {
 		switch f.(type) {
 		case HoldCapture:
@@ -131,7 +131,7 @@ func checkMicrophone(before, after State, fx []Effect) error {
 	}
 	open := before.Resources.Audio == Opening || before.Resources.Audio == Opened
 	switch p := after.Phase(); {
-	case p.Active() && flows == after.held():
+	case p.Active() && flows == after.deaf():
 		return fmt.Errorf("invariant 18: in %v captured audio flows: %v", p, flows)
 	case before.Phase().Active() && !p.Active() && open && !closed:
 		return fmt.Errorf("invariant 18: the microphone stays open in %v", p)
@@ -490,6 +490,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 		checkUserPauseStep(before, e, after), checkVoicePauseStep(before, e, after), checkMicrophone(before, after, fx),
 		checkSpoken(before, after, fx), checkHeardOut(before, e, after, fx), checkDeadlines(before, e, after),
 		checkHeard(before, e, after), checkWithdrawn(before, e, after, fx), checkDropped(before, e, after),
+		checkDevices(before, e, after, fx),
 	} {
 		if err != nil {
 			return err

@@ -45,7 +45,7 @@ func checkConsent(before State, e Envelope, after State, f CallTool) error {
 	switch {
 	case !before.Approval.Heard:
 		return fmt.Errorf("invariant 14: call %d runs, but its question was not heard", f.ToolCall)
-	case !quiet || after.held():
+	case !quiet || after.deaf():
 		return fmt.Errorf("invariant 14: call %d runs while words are awaited", f.ToolCall)
 	case before.Approval.State.phase() != ApprovalDeciding && !now:
 		return fmt.Errorf("invariant 14: call %d runs without a yes", f.ToolCall)
@@ -76,7 +76,7 @@ func checkWithdrawn(before State, e Envelope, after State, fx []Effect) error {
 	if before.Approval.State.phase() != ApprovalDeciding || after.Counters.Stale > before.Counters.Stale {
 		return nil
 	}
-	lost := after.held()
+	lost := after.deaf()
 	switch e := e.Event.(type) {
 	case Final:
 		switch before.MeaningOf(e) {

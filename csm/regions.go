@@ -24,7 +24,8 @@ func Charts() []statechart.Chart {
 		hold.Chart(statechart.Region{
 			Name: "hold", Package: "csm/hold", Within: "conversation",
 			About: "Whether the conversation is held, and why. Its phase continues while it is held, " +
-				"but nothing is captured, sent, synthesised or played. The published state is Suspended.",
+				"but nothing is captured, sent, synthesised or played. The published state is Suspended. " +
+				"A lost microphone withholds only what is captured, and a lost speaker only what is synthesised and played.",
 		}),
 		part(ApprovalAny, statechart.Region{
 			Name: "approval", Package: "csm", Within: "conversation",

@@ -216,7 +216,6 @@ type Resources struct {
 	Audio, Conn, Session Resource
 	OldConn              uint32 `json:",omitempty"` // the epoch of a replaced connection that is closing, 0 for none
 	Capturing            bool   // the microphone delivers audio
-	Lost                 bool   // a device is lost
 }
 
 // Resource is the state of a resource that is opened and closed once per instance.
@@ -254,16 +253,15 @@ func Initial() State {
 }
 
 // Phase is the published phase: Suspended while the conversation is held, whatever its
-// own phase is.
+// own phase is, and while a lost device is all that it waits for (REQ-008).
 func (s State) Phase() Phase {
-	if s.held() {
+	p := s.Conv.Phase()
+	waits := s.held() || p == PhaseSpeaking && s.voiceless() || (p == PhaseListening || p == PhasePreparing) && s.deaf()
+	if waits {
 		return PhaseSuspended
 	}
-	return s.Conv.Phase()
+	return p
 }
-
-// held says whether the conversation is held (REQ-008).
-func (s *State) held() bool { return s.Hold != 0 && s.Conv.Phase().Active() }
 
 // UserPaused says that the user paused the conversation and has not resumed it.
 func (s State) UserPaused() bool { return s.Hold&SuspendUser != 0 }

@@ -201,7 +201,7 @@ func (r *run) route() bool {
 func (r *run) routeVoice(e Event) bool {
 	switch e := e.(type) { //nolint:gochecksumtype // route passes only these
 	case SpeechStarted:
-		if r.st.held() { // the microphone is muted: the onset is older, and its end will not be heard
+		if r.st.deaf() { // the microphone is muted: the onset is older, and its end will not be heard
 			return false
 		}
 		r.refresh |= 1 << TimerRevoke
@@ -385,15 +385,9 @@ func (r *run) routeAudio(e Event) bool {
 	case AudioFailed:
 		return e.Instance == r.st.Instance && (res.Audio == Opening || res.Audio == Opened)
 	case AudioLost:
-		if e.Instance != r.st.Instance || res.Audio != Opened || res.Lost {
-			return false
-		}
-		res.Lost = true
+		return e.Instance == r.st.Instance && res.Audio == Opened && r.st.Hold|e.Device.Reasons() != r.st.Hold
 	case AudioRestored:
-		if e.Instance != r.st.Instance || !res.Lost {
-			return false
-		}
-		res.Lost = false
+		return e.Instance == r.st.Instance && r.st.Hold&e.Device.Reasons() != 0
 	case AudioClosed:
 		if e.Instance != r.st.Instance || res.Audio != Closing {
 			return false

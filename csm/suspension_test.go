@@ -162,7 +162,7 @@ func TestAnswerWhileSuspended(t *testing.T) {
 func TestResumeNeedsAllReasonsCleared(t *testing.T) {
 	s := listening(t).say(1).wait(1*ms).do(csm.SessionRenewal{Instance: 1}, csm.AudioLost{Instance: 1}, csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost})
 	s.wait(200 * ms).in(csm.PhaseSuspended).do(csm.SessionRenewed{Instance: 1}).in(csm.PhaseSuspended)
-	s.do(csm.Resume{Reason: csm.SuspendDevice | csm.SuspendConnection}).in(csm.PhaseSuspended)
+	s.do(csm.Resume{Reason: csm.SuspendMicrophone | csm.SuspendSpeaker | csm.SuspendConnection}).in(csm.PhaseSuspended)
 	s.do(csm.AudioRestored{Instance: 1}).in(csm.PhaseWaitingForCopilot)
 	if s.state().Cause != csm.CauseDeviceRestored {
 		t.Fatalf("cause %v", s.state().Cause)
@@ -179,7 +179,7 @@ func TestRenewalOfAnotherConnectionIsStale(t *testing.T) {
 // reason.
 func TestSuspendRejectsFactReasons(t *testing.T) {
 	s := listening(t)
-	for n, why := range []csm.SuspendReason{0, csm.SuspendConnection, csm.SuspendDevice} {
+	for n, why := range []csm.SuspendReason{0, csm.SuspendConnection, csm.SuspendMicrophone, csm.SuspendSpeaker} {
 		s.do(csm.Suspend{Call: csm.Call(n + 5), Reason: why}).wantReply(csm.Call(n+5), csm.CodeInvalidState).in(csm.PhaseListening)
 	}
 	s.do(csm.Resume{Call: 9}).wantReply(9, "").in(csm.PhaseListening) // already satisfied

@@ -81,7 +81,7 @@ func listeningRows() []Row {
 		return !open && (cur.Role == Assistant || cur.Failed != "") && (!busy || live.Cancelled)
 	})
 	goesOn := when("an answer is paused and the user is silent", func(r *run) bool {
-		return r.st.cutIn() && !userHasFloor.Holds(r) && !r.st.held()
+		return r.st.cutIn() && !userHasFloor.Holds(r) && !r.st.voiceless()
 	})
 	return []Row{
 		keep(p, KindSpeechBuffered, Guard{}, nil),
@@ -103,6 +103,7 @@ func listeningRows() []Row {
 		keep(p, KindUserSpeak, free, (*run).readAloud),
 		row(p, KindQueueNext, queued, PhaseAnalysing, CauseQueueNext, (*run).takeQueued),
 		keep(p, KindUserInterrupt, Guard{}, (*run).stopByWord),
+		keep(p, KindSettled, behindLoss.And(userSilent), (*run).stopSpeech),
 		row(p, KindSettled, goesOn, PhaseSpeaking, CauseInterruptRetract, nil),
 		keep(p, KindSettled, said, func(r *run) { r.answered(); r.listen() }),
 		row(p, KindSettled, cutLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil),
@@ -149,6 +150,7 @@ func generatingRows() []Row {
 		keep(p, ToolNext, Guard{}, (*run).proceed),
 		row(p, ToolBroke, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }),
 		row(p, Passed(TimerTool), Guard{}, PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }),
+		row(p, KindSettled, behindLoss, PhaseListening, CauseQueueNext, func(r *run) { r.end(TurnCutOff) }),
 		row(p, KindSettled, gaveUp, PhaseListening, CauseCopilotFailed, nil),
 		row(p, KindSettled, over, PhaseListening, CauseTTSComplete, (*run).answered),
 	}
@@ -196,6 +198,7 @@ func speakingRows() []Row {
 		row(p, KindUserText, when("the voice is paused", func(r *run) bool { return r.st.VoicePaused }), PhaseInterrupted, CauseUserCommit,
 			func(r *run) { r.interrupt(); r.enqueueText() }),
 		row(p, KindSettled, behindPause, PhaseInterrupted, CauseQueueNext, (*run).interrupt),
+		row(p, KindSettled, behindLoss, PhaseInterrupted, CauseQueueNext, (*run).interrupt),
 		row(p, KindSettled, audioLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil),
 	}
 }
@@ -216,7 +219,7 @@ func interruptedRows() []Row {
 		keep(p, KindUserInterrupt, doubtful, func(r *run) { r.clearQueue(); r.interrupt() }),
 		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
 		row(p, KindSettled, doubtful.And(userSilent), PhaseSpeaking, CauseInterruptRetract, nil),
-		row(p, KindSettled, doubtful.Not().And(heldStill), PhaseListening, CauseInterruptCleared, nil),
+		row(p, KindSettled, doubtful.Not().And(nothingPlays), PhaseListening, CauseInterruptCleared, nil),
 	}
 }
 
@@ -369,10 +372,10 @@ var (
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet
 	})
-	userSilent  = when("the user is silent", func(r *run) bool { return !userHasFloor.Holds(r) })
-	heldStill   = when("held", func(r *run) bool { return r.st.held() })
-	hasPlayback = when("there is audio to play", func(r *run) bool { return r.st.HasPlayback() })
-	retryable   = when("the stage to retry failed", func(r *run) bool {
+	userSilent   = when("the user is silent", func(r *run) bool { return !userHasFloor.Holds(r) })
+	nothingPlays = when("nothing can be played", func(r *run) bool { return r.st.voiceless() })
+	hasPlayback  = when("there is audio to play", func(r *run) bool { return r.st.HasPlayback() })
+	retryable    = when("the stage to retry failed", func(r *run) bool {
 		stage := r.env.Event.(UserRetry).Stage
 		return r.st.Retry.Utterance != 0 && !r.st.cutIn() && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
 	})
@@ -387,17 +390,22 @@ var (
 	})
 	free   = when("no turn is active", func(r *run) bool { return r.st.Current.ID == 0 })
 	queued = when("an utterance is queued", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() })
-	// Buffered audio may play as soon as the user is silent and the conversation is not
-	// held.
+	// Buffered audio may play as soon as the user is silent, if it can be heard.
 	released = when("audio is ready and the user is silent", func(r *run) bool {
 		_, ready := r.st.Speech.(speech.Ready)
 		_, quiet := r.st.Turn.(turn.Idle)
-		return ready && quiet && !r.st.held()
+		return ready && quiet && !r.st.voiceless()
 	})
 	// Nothing waits behind a paused voice (invariant 16).
 	behindPause = when("an utterance is queued behind a paused voice", func(r *run) bool {
 		live, _ := copilot.LiveOf(r.st.Copilot)
 		return r.st.VoicePaused && len(r.st.Queue) > 0 && (live.Request == 0 || live.Cancelled || r.approving())
+	})
+	// Nor behind speech that only lacks a speaker: that is shown in writing.
+	behindLoss = when("an utterance is queued behind speech without a speaker", func(r *run) bool {
+		_, open := speech.LineOf(r.st.Speech)
+		live, _ := copilot.LiveOf(r.st.Copilot)
+		return open && r.st.voiceless() && !r.st.held() && len(r.st.Queue) > 0 && !r.approving() && (live.Request == 0 || live.Cancelled)
 	})
 	audioLost = when("its audio was lost", func(r *run) bool {
 		switch r.st.Speech.(type) {

@@ -156,7 +156,7 @@ func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []E
 	if next.Conv.Phase() != conv {
 		t.Errorf("%s on %v: led to %v, want %v", sm.name, KindOf(e), next.Conv.Phase(), conv)
 	}
-	if conv.Active() && sm.s.held() != next.held() {
+	if conv.Active() && sm.s.Hold != next.Hold && (sm.s.Phase() == PhaseSuspended) != (next.Phase() == PhaseSuspended) {
 		want = []Cause{holdCause(KindOf(e))}
 	}
 	var news []PublishState

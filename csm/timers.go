@@ -56,7 +56,7 @@ func (s *State) needs(t Timer) bool {
 		case speech.Playing, speech.Draining:
 			return true
 		case speech.Paused:
-			return s.held() && !s.cutIn() // and is suspended
+			return s.voiceless() && !s.cutIn() // and is suspended
 		}
 	case TimerInterrupt:
 		return s.Cleared()
@@ -82,14 +82,15 @@ func (s *State) needs(t Timer) bool {
 		o, _ := s.Conn.(connection.Open)
 		return o.Successor != 0 && !o.SuccessorReady
 	case TimerSuspend: // a pause by the user has no limit (invariant 18)
-		return s.held() && s.Hold != SuspendUser
+		return s.Hold&^SuspendUser != 0 && s.Conv.Phase().Active()
 	}
 	return false
 }
 
-// stands says whether the needed timer t is suspended: while the conversation is held;
-// for the answer to a question, also until the question was heard and while the user
-// speaks; for taking back a yes, also while the user speaks or words are awaited.
+// stands says whether the needed timer t is suspended: while the conversation is held, or
+// lacks the device that would end the wait; for the answer to a question, also until the
+// question was heard and while the user speaks; for taking back a yes, also while the user
+// speaks or words are awaited.
 func (s *State) stands(t Timer) bool {
 	switch t {
 	case TimerSuspend, TimerInterrupt, TimerConfirm, TimerStart, TimerFault, TimerTerminate:
@@ -97,10 +98,14 @@ func (s *State) stands(t Timer) bool {
 	case TimerApproval:
 		_, open := speech.LineOf(s.Speech)
 		_, quiet := s.Turn.(turn.Idle)
-		return s.held() || s.Conv.Phase() != PhaseListening || open || !quiet
+		return s.deaf() || s.Conv.Phase() != PhaseListening || open || !quiet
 	case TimerRevoke:
 		_, quiet := s.Turn.(turn.Idle)
-		return s.held() || !quiet
+		return s.deaf() || !quiet
+	case TimerPrepare:
+		return s.deaf()
+	case TimerSpeech:
+		return s.voiceless()
 	default:
 		return s.held()
 	}

@@ -186,6 +186,8 @@ func readable(x any) any {
 		if int(x) < len(classes) {
 			return classes[x]
 		}
+	case csm.Device:
+		return [...]string{"both", "microphone", "speaker"}[min(x, csm.Speaker)]
 	case csm.SuspendReason:
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(reasons)) {

@@ -80,12 +80,12 @@ var faults = map[string]struct {
 		after.Current.Failed = csm.CodeCopilotFailed
 		return after.Phase() == csm.PhaseWaitingForCopilot
 	}},
-	"the microphone is not held": {"invariant 18: in Suspended captured audio flows", func(_ csm.State, _ csm.Event, _ *csm.State, fx *effects) (ok bool) {
+	"the microphone is not held": {"captured audio flows: true", func(_ csm.State, _ csm.Event, _ *csm.State, fx *effects) (ok bool) {
 		*fx, ok = without(*fx, "HoldCapture")
 		return ok
 	}},
-	"the microphone is let go with a reason left": {"invariant 18: in Suspended captured audio flows", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
-		both := before.Phase() == csm.PhaseSuspended && after.Phase() == csm.PhaseSuspended
+	"the microphone is let go with a reason left": {"captured audio flows: true", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
+		both := before.Phase().Active() && after.Phase().Active() && before.Hold&^csm.SuspendSpeaker != 0 && after.Hold&^csm.SuspendSpeaker != 0
 		*fx = append(slices.Clone(*fx), csm.ReleaseCapture{})
 		return both
 	}},
@@ -94,7 +94,7 @@ var faults = map[string]struct {
 		return ok && before.Phase().Active() && after.Phase() == csm.PhaseFaulted
 	}},
 	"a pause by the user ends with another": {"invariant 18: ", func(_ csm.State, e csm.Event, after *csm.State, fx *effects) bool {
-		if k := csm.KindOf(e); !after.UserPaused() || after.Phase() != csm.PhaseSuspended || k != csm.KindAudioRestored && k != csm.KindSessionRenewed {
+		if k := csm.KindOf(e); !after.UserPaused() || after.Conv.Phase() != csm.PhaseListening || k != csm.KindAudioRestored && k != csm.KindSessionRenewed {
 			return false
 		}
 		after.Hold, *fx = 0, append(slices.Clone(*fx), csm.ReleaseCapture{})
@@ -131,7 +131,24 @@ var faults = map[string]struct {
 	}},
 	"a yes outlasts a hold": {"invariant 14: a yes outlasts", func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool {
 		call, asked := askedBy(before, e)
-		return asked && deciding(before) && before.Hold == 0 && after.Hold != 0 && calls(call, fx)
+		return asked && deciding(before) && before.Hold == 0 && after.Hold&^csm.SuspendSpeaker != 0 && calls(call, fx)
+	}},
+	"an answer is heard without a speaker": {"invariant 4: ", func(before csm.State, _ csm.Event, after *csm.State, _ *effects) bool {
+		lost := after.Hold&^before.Hold == csm.SuspendSpeaker && speech.Audible(before.Speech)
+		after.Speech = before.Speech
+		return lost
+	}},
+	"the loss of the microphone silences the answer": {"invariant 4: ", func(before csm.State, _ csm.Event, after *csm.State, _ *effects) bool {
+		lost := after.Hold&^before.Hold == csm.SuspendMicrophone && speech.Audible(before.Speech) && speech.Audible(after.Speech)
+		after.Speech, _ = speech.Pause(after.Speech)
+		return lost
+	}},
+	"the loss of the speaker loses words": {"invariant 6: the loss of the speaker", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
+		lost := after.Hold == csm.SuspendSpeaker && before.Hold == 0 && before.Turn.String() == after.Turn.String() && turn.Speaking(before.Turn)
+		after.Turn, after.Timers[csm.TimerUtterance].Armed = turn.Idle{}, false
+		*fx = append(slices.Clone(*fx), csm.Notify{Code: csm.CodeUtteranceLost})
+		_, doubt := after.Conv.(csm.Interrupted)
+		return lost && !doubt
 	}},
 	"an interrupt leaves words that were begun": {"invariant 15: utterance", func(before csm.State, e csm.Event, after *csm.State, _ *effects) bool {
 		if csm.KindOf(e) != csm.KindUserInterrupt || before.Turn.String() != after.Turn.String() || before.Turn.String() == (turn.Idle{}).String() {

@@ -32,6 +32,8 @@ var _ = addVerbs(map[string]func(*player, *words) error{
 	"model":      (*player).model,
 	"session":    func(p *player, w *words) error { return p.resource(sessionFacts, w) },
 	"device":     func(p *player, w *words) error { return p.resource(deviceFacts, w) },
+	"microphone": func(p *player, w *words) error { return p.oneDevice(csm.Microphone, w) },
+	"speaker":    func(p *player, w *words) error { return p.oneDevice(csm.Speaker, w) },
 	"connection": func(p *player, w *words) error { return p.resource(connectionFacts, w) },
 })
 
@@ -329,6 +331,15 @@ var (
 	}
 	connectionFacts = map[string]string{"ready": "conn.ready", "lost": "conn.lost", "fails": "conn.failed", "closed": "conn.closed"}
 )
+
+// oneDevice is "microphone lost", "speaker restored" and the like; "device lost" loses both.
+func (p *player) oneDevice(d csm.Device, w *words) error {
+	what := w.word()
+	if what != "lost" && what != "restored" {
+		return fmt.Errorf("unknown fact %q; use lost or restored", what)
+	}
+	return p.make("device."+what, map[string]any{"Instance": p.state.Instance, "Device": d})
+}
 
 func (p *player) resource(facts map[string]string, w *words) error {
 	what := w.word()

@@ -115,7 +115,8 @@ func (p *player) says(w *words) error {
 // reasons maps the names in scenarios to reasons to suspend.
 var reasons = map[string]csm.SuspendReason{
 	"": csm.SuspendUser, "user": csm.SuspendUser, "renewal": csm.SuspendRenewal, "connection": csm.SuspendConnection,
-	"device": csm.SuspendDevice, "diagnostics": csm.SuspendDiagnostics, "heartbeat": csm.SuspendHeartbeat, "nothing": 0,
+	"microphone": csm.SuspendMicrophone, "speaker": csm.SuspendSpeaker,
+	"diagnostics": csm.SuspendDiagnostics, "heartbeat": csm.SuspendHeartbeat, "nothing": 0,
 }
 
 // reason is "suspend [for] REASON" and "resume [from] REASON".

@@ -273,7 +273,9 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	case name == "Stage":
 		f.SetUint(small(int(copilot.StageCall) + 1))
 	case f.Type() == reflect.TypeFor[csm.SuspendReason]():
-		f.SetUint(1 << small(6))
+		f.SetUint(1 << small(7))
+	case f.Type() == reflect.TypeFor[csm.Device]():
+		f.SetUint(small(int(csm.Speaker) + 1))
 	case name == "Start" || name == "End":
 		end := uint64(0)
 		if l, ok := speech.LineOf(w.State.Speech); ok && len(l.Segments) > 0 {

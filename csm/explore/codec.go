@@ -105,7 +105,7 @@ func (c *coder) env(w *world.Env) {
 	for _, p := range w.Parts {
 		c.byte(byte(p))
 	}
-	c.bool(w.Lost)
+	c.byte(byte(w.Lost))
 	c.bool(w.Playing)
 	c.bool(w.Paused)
 	c.bool(w.Hearing)

@@ -68,7 +68,7 @@ var roles = map[string]role{
 	"csm.TimerState.Gen": {}, "csm.TimerState.Armed": {kind: plain}, "csm.TimerState.At": {}, "csm.TimerState.Left": {kind: isSet},
 
 	"csm.Resources.Audio": {kind: plain}, "csm.Resources.Conn": {kind: plain}, "csm.Resources.Session": {kind: plain},
-	"csm.Resources.OldConn": {kind: plain}, "csm.Resources.Capturing": {kind: plain}, "csm.Resources.Lost": {kind: plain},
+	"csm.Resources.OldConn": {kind: plain}, "csm.Resources.Capturing": {kind: plain},
 
 	"connection.Connecting.Epoch":    {kind: named, fam: world.Epochs},
 	"connection.Open.Epoch":          {kind: named, fam: world.Epochs},

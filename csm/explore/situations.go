@@ -72,6 +72,13 @@ var Situations = []Situation{
 	{"a stop command while held", csm.KindFinal, both(held, both(word(csm.Stop), to(csm.PhaseListening)))},
 	{"words are lost while held", csm.KindRecognitionLost, held},
 	{"a device is lost while the user speaks during an answer", csm.KindAudioLost, both(in(csm.PhaseGeneratingResponse), voiceBefore)},
+	{"the speaker is lost while the user speaks", csm.KindAudioLost, both(voiceBefore, func(m *Moment) bool {
+		return m.After.Hold == csm.SuspendSpeaker && m.After.Turn.String() == m.Before.Turn.String()
+	})},
+	{"the microphone is lost while the assistant speaks", csm.KindAudioLost, both(in(csm.PhaseSpeaking), func(m *Moment) bool { return m.After.Phase() == csm.PhaseSpeaking })},
+	{"the microphone is lost during an unconfirmed barge-in", csm.KindAudioLost, both(inDoubt, func(m *Moment) bool { return m.After.Hold == csm.SuspendMicrophone })},
+	{"a message without a speaker", csm.KindFinal, both(asksFor("SendCopilot"), func(m *Moment) bool { return m.After.Hold == csm.SuspendSpeaker })},
+	{"an answer ends without a speaker while an utterance is queued", csm.KindCopilotDone, both(asksFor("Post"), func(m *Moment) bool { return m.After.Hold == csm.SuspendSpeaker })},
 	{"an answer ends while held", csm.KindCopilotDone, both(held, in(csm.PhaseGeneratingResponse))},
 	{"an answer fails while held", csm.KindCopilotDone, both(held, tells)},
 	{"a compaction ends while held", csm.KindSummarised, held},

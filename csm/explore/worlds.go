@@ -58,7 +58,7 @@ func Worlds() []World {
 		{Name: "overlap-none", About: "speech over the assistant that never interrupts", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Text | world.User | world.Holding, Interruption: csm.Never}},
 		{Name: "faults", About: "starts, faults, recoveries, the breaker and the end", Limits: world.Limits{Queue: 1, Segments: 1, Attempts: 1, Faults: 2,
-			Groups: world.Text | world.Holding | world.Renewing | world.Device | world.Dropping | world.Failing | world.Fatally | world.Breaking | world.Quiet}},
+			Groups: world.Text | world.Holding | world.Device | world.Dropping | world.Failing | world.Fatally | world.Breaking | world.Quiet}},
 	}
 	for i := range list {
 		list[i].Limits = list[i].Configured()

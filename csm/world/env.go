@@ -21,10 +21,10 @@ type Env struct {
 	Posts   Queue[csm.Kind] // the core's own events
 	Owed    Queue[Item]     // in the order of the requests
 	Parts   [numParts]Part
-	Lost    bool // a device is lost
-	Playing bool // playback was started
-	Paused  bool // the player is paused and does not report buffered audio
-	Hearing bool // the microphone delivers audio
+	Lost    csm.SuspendReason // the lost devices
+	Playing bool              // playback was started
+	Paused  bool              // the player is paused and does not report buffered audio
+	Hearing bool              // the microphone delivers audio
 
 	// The epoch of the connection that hears the user, 0 for none.
 	Epoch     uint32
@@ -148,7 +148,7 @@ func (w *Env) forget(s *csm.State) {
 		return !resting && (over == nil || !over(s, it))
 	})
 	if resting {
-		w.Parts, w.Lost, w.Hearing = [numParts]Part{}, false, false
+		w.Parts, w.Lost, w.Hearing = [numParts]Part{}, 0, false
 	}
 	if !s.Needs(csm.TimerUtterance) {
 		w.Open, w.Silent = 0, false
@@ -170,7 +170,7 @@ func (w *Env) notice(s *csm.State, f csm.Effect) error {
 	case csm.OpenAudio:
 		return w.begin(audioPart)
 	case csm.CloseAudio:
-		w.Lost, w.Hearing = false, false
+		w.Lost, w.Hearing = 0, false
 		return w.end(audioPart)
 	case csm.OpenConnection:
 		if !f.Successor {
@@ -304,9 +304,9 @@ func (w *Env) see(e csm.Event) {
 	case csm.AudioClosed:
 		w.Parts[audioPart] = closed
 	case csm.AudioLost:
-		w.Lost = true
+		w.Lost |= e.Device.Reasons()
 	case csm.AudioRestored:
-		w.Lost = false
+		w.Lost &^= e.Device.Reasons()
 	case csm.ConnReady:
 		if w.Epoch != 0 {
 			w.Successor = e.Epoch

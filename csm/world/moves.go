@@ -340,8 +340,10 @@ func (p *Place) facts(out []Move) []Move {
 		out = append(out, does(csm.AudioFailed{Instance: in, Code: csm.CodeAudioFailed}))
 	}
 	if p.has(Device) {
-		on(Device, audio && !w.Lost, csm.AudioLost{Instance: in})
-		on(Device, w.Lost, csm.AudioRestored{Instance: in})
+		for d := range csm.Speaker + 1 {
+			on(Device, audio && w.Lost&d.Reasons() == 0, csm.AudioLost{Instance: in, Device: d})
+			on(Device, w.Lost&d.Reasons() == d.Reasons(), csm.AudioRestored{Instance: in, Device: d})
+		}
 	}
 	if p.has(Dropping) {
 		on(Dropping, w.Epoch != 0, csm.ConnLost{Epoch: w.Epoch, Code: csm.CodeConnectionLost})
@@ -387,7 +389,7 @@ var transcripts = []struct {
 // speaks appends events of the user's voice and its recognition.
 func (p *Place) speaks(out []Move) []Move {
 	w := &p.Env
-	if w.Epoch == 0 || !w.Hearing || w.Lost || !p.has(Voice) {
+	if w.Epoch == 0 || !w.Hearing || w.Lost&csm.SuspendMicrophone != 0 || !p.has(Voice) {
 		return out
 	}
 	if w.Open == 0 && int(w.Pending.N) < p.Limits.Pending {

@@ -564,10 +564,15 @@ func (d *Daemon) spoken(code protocol.ErrorCode) string { return d.spec(code).Sp
 func (d *Daemon) failure(code csm.Code, reason string) protocol.ErrorParams {
 	p := d.spec(protocol.ErrorCode(code)).Params(d.locale(), "")
 	p.HasHelp = HelpPage(p.Code, d.Settings()) != ""
-	if reason != "" {
-		p.Message += " (" + reason + ")"
-	}
+	p.Message = withReason(p.Message, reason)
 	return p
+}
+
+func withReason(message, reason string) string {
+	if reason == "" {
+		return message
+	}
+	return message + " (" + reason + ")"
 }
 
 // spokenText returns the spoken text of a segment.

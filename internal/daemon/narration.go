@@ -225,11 +225,12 @@ func (n *narrator) close() {
 }
 
 // silent reports whether something can be said without disturbing: nobody speaks, no
-// question is open, and neither the conversation nor the voice is paused.
+// question is open, neither the conversation nor the voice is paused, and there is a
+// speaker.
 func (d *Daemon) silent(st csm.State) bool {
 	_, asked := st.Copilot.(copilot.WaitingForApproval)
 	_, listens := st.Turn.(turn.Idle)
-	return st.Phase().Active() && st.Hold == 0 && listens && !hasSpeech(st) && !asked && !st.VoicePaused && len(st.Drafts) == 0
+	return st.Phase().Active() && !st.Voiceless() && listens && !hasSpeech(st) && !asked && !st.VoicePaused && len(st.Drafts) == 0
 }
 
 // hasSpeech reports whether something is being said or about to be.

@@ -381,7 +381,7 @@ var suspendReasons = []struct {
 	name protocol.SuspendReason
 }{
 	{csm.SuspendUser, protocol.SuspendUser}, {csm.SuspendRenewal, protocol.SuspendSessionRenewal},
-	{csm.SuspendConnection, protocol.SuspendConnection}, {csm.SuspendDevice, protocol.SuspendDevice},
+	{csm.SuspendConnection, protocol.SuspendConnection}, {lostDevices, protocol.SuspendDevice},
 	{csm.SuspendDiagnostics, protocol.SuspendDiagnostics}, {csm.SuspendHeartbeat, protocol.SuspendHeartbeat},
 }
 

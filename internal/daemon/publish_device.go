@@ -6,31 +6,76 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// deviceBack is the message for the user when a lost device works again.
-var deviceBack = map[protocol.Locale]string{
-	protocol.English:  "The audio device is back.",
-	protocol.German:   "Das Audiogerät ist wieder da.",
-	protocol.Japanese: "オーディオデバイスが再び使えるようになりました。",
+// deviceTexts are the messages about devices that were lost, and that work again. The
+// loss of both has the message of its code.
+var deviceTexts = map[csm.Device]struct{ gone, back map[protocol.Locale]string }{
+	csm.BothDevices: {back: map[protocol.Locale]string{
+		protocol.English:  "The audio device is back.",
+		protocol.German:   "Das Audiogerät ist wieder da.",
+		protocol.Japanese: "オーディオデバイスが再び使えるようになりました。",
+	}},
+	csm.Microphone: {
+		gone: map[protocol.Locale]string{
+			protocol.English:  "The microphone was disconnected.",
+			protocol.German:   "Das Mikrofon wurde getrennt.",
+			protocol.Japanese: "マイクが切断されました。",
+		},
+		back: map[protocol.Locale]string{
+			protocol.English:  "The microphone is back.",
+			protocol.German:   "Das Mikrofon ist wieder da.",
+			protocol.Japanese: "マイクが再び使えるようになりました。",
+		},
+	},
+	csm.Speaker: {
+		gone: map[protocol.Locale]string{
+			protocol.English:  "The speaker was disconnected.",
+			protocol.German:   "Der Lautsprecher wurde getrennt.",
+			protocol.Japanese: "スピーカーが切断されました。",
+		},
+		back: map[protocol.Locale]string{
+			protocol.English:  "The speaker is back.",
+			protocol.German:   "Der Lautsprecher ist wieder da.",
+			protocol.Japanese: "スピーカーが再び使えるようになりました。",
+		},
+	},
 }
 
-// lacksDevice reports whether a conversation waits for a device.
-func lacksDevice(st csm.State) bool {
-	return st.Hold&csm.SuspendDevice != 0
+const lostDevices = csm.SuspendMicrophone | csm.SuspendSpeaker
+
+// deviceOf returns the device whose loss gives the reasons.
+func deviceOf(why csm.SuspendReason) csm.Device {
+	switch why {
+	case csm.SuspendMicrophone:
+		return csm.Microphone
+	case csm.SuspendSpeaker:
+		return csm.Speaker
+	default:
+		return csm.BothDevices
+	}
 }
 
-// device reports a lost device, with what to do, and its return. The state says the
-// same, but only to a client that interprets the reason.
+// device reports a lost device, with what to do, and its return. The state says only that
+// one is missing, and need not change with it. The code says that the failure is over, so
+// it comes with the last device that returns.
 func (p *publisher) device(before csm.State, s dispatch.Step) {
-	had, has := lacksDevice(before), lacksDevice(s.State)
+	had, has := before.Hold&lostDevices, s.State.Hold&lostDevices
 	_, restored := s.Envelope.Event.(csm.AudioRestored)
-	switch {
-	case has && !had:
+	switch back := had &^ has; {
+	case has&^had != 0:
 		p.d.voice.problem.Store(true)
-		p.notify(protocol.NotifyError, p.d.failure(csm.CodeDeviceLost, p.reason))
-	case had && !has && restored:
-		p.notify(protocol.NotifyNotification, protocol.NotificationParams{
-			Message: deviceBack[p.d.locale()], Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,
-			Code: protocol.CodeDeviceLost, TurnID: turnID(s.State.Current.ID),
-		})
+		lost := p.d.failure(csm.CodeDeviceLost, p.reason)
+		if text := deviceTexts[deviceOf(has)].gone; text != nil {
+			lost.Message = withReason(text[p.d.locale()], p.reason)
+		}
+		p.notify(protocol.NotifyError, lost)
+	case back != 0 && restored:
+		says := protocol.NotificationParams{
+			Message: deviceTexts[deviceOf(back)].back[p.d.locale()], Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,
+			TurnID: turnID(s.State.Current.ID),
+		}
+		if has == 0 {
+			says.Code = protocol.CodeDeviceLost
+		}
+		p.notify(protocol.NotifyNotification, says)
 	}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -59,6 +60,57 @@ func TestLostDeviceIsToldOf(t *testing.T) {
 	for _, p := range told {
 		if n, ok := p.(protocol.NotificationParams); ok {
 			t.Errorf("at the end: %+v", n)
+		}
+	}
+}
+
+// What one of the devices does is said of it alone. With the last that returns, the
+// failure is over, which its code says; the remedy is not repeated.
+func TestOneLostDevice(t *testing.T) {
+	var told []any
+	d, _ := speakingTo(t, protocol.ProfileDefault, func(_ string, params any) {
+		switch params.(type) {
+		case protocol.ErrorParams, protocol.NotificationParams:
+			told = append(told, params)
+		}
+	})
+	for _, c := range []struct {
+		event csm.Event
+		want  any // prefix of the error's message, or the notification
+	}{
+		{csm.AudioLost{Instance: 1, Device: csm.Microphone}, "Das Mikrofon wurde getrennt. (lost)"},
+		{csm.AudioRestored{Instance: 1, Device: csm.Speaker}, nil},
+		{csm.AudioLost{Instance: 1, Device: csm.Speaker}, "Das Audiogerät wurde getrennt. (lost)"},
+		{csm.AudioRestored{Instance: 1, Device: csm.Microphone}, protocol.NotificationParams{Message: "Das Mikrofon ist wieder da."}},
+		{csm.AudioRestored{Instance: 1, Device: csm.Speaker}, protocol.NotificationParams{Message: "Der Lautsprecher ist wieder da.", Code: protocol.CodeDeviceLost}},
+		{csm.AudioLost{Instance: 1, Device: csm.Speaker}, "Der Lautsprecher wurde getrennt. (lost)"},
+		{csm.AudioRestored{Instance: 1}, protocol.NotificationParams{Message: "Der Lautsprecher ist wieder da.", Code: protocol.CodeDeviceLost}},
+	} {
+		told = nil
+		if _, lost := c.event.(csm.AudioLost); lost {
+			d.fail(c.event, "lost")
+		} else {
+			d.Post(c.event)
+		}
+		d.Drain()
+		var got any
+		if len(told) > 0 {
+			got = told[0]
+		}
+		switch e := got.(type) {
+		case protocol.ErrorParams:
+			got = e.Message
+			if e.Code != protocol.CodeDeviceLost || e.Remediation == "" {
+				t.Errorf("%+v: %+v", c.event, e)
+			}
+		case protocol.NotificationParams:
+			got = protocol.NotificationParams{Message: e.Message, Code: e.Code, Remediation: e.Remediation}
+			if e.Severity != protocol.SeverityInfo {
+				t.Errorf("%+v: %+v", c.event, e)
+			}
+		}
+		if len(told) > 1 || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v: the client is told %+v, want %+v", c.event, told, c.want)
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (r *reader) reason() string {
 	//exhaustive:enforce
 	names := map[csm.SuspendReason]string{
 		csm.SuspendUser: "user", csm.SuspendRenewal: "renewal", csm.SuspendConnection: "connection",
-		csm.SuspendDevice: "device", csm.SuspendDiagnostics: "diagnostics", csm.SuspendHeartbeat: "heartbeat",
+		csm.SuspendMicrophone: "microphone", csm.SuspendSpeaker: "speaker", csm.SuspendDiagnostics: "diagnostics", csm.SuspendHeartbeat: "heartbeat",
 	}
 	return " (" + names[s.Reason] + ")"
 }

@@ -100,9 +100,11 @@
 #define H_USER 1
 #define H_RENEWAL 2
 #define H_CONNECTION 4
-#define H_DEVICE 8
+#define H_MICROPHONE 8
 #define H_DIAGNOSTICS 16
 #define H_HEARTBEAT 32
+#define H_SPEAKER 64
+#define H_DEVICES (H_MICROPHONE | H_SPEAKER)
 
 /* classes of words */
 #define C_CONTENT 0
@@ -189,6 +191,12 @@
 #endif
 
 byte ph, hold;
+/* a lost device takes away its own side: without the microphone the user is not heard, without
+   the speaker nothing is said, without both nothing goes on */
+#define holds_(h) (((h) & ~H_DEVICES) != 0 || ((h) & H_DEVICES) == H_DEVICES)
+#define held holds_(hold)
+#define deaf (held || (hold & H_MICROPHONE) != 0)
+#define voiceless (held || (hold & H_SPEAKER) != 0)
 bit starting, ses, aud, cap, conn, recovering;
 byte ust[U];
 byte uov[U];         /* what was open when it began */
@@ -419,8 +427,8 @@ inline settle() {
   look();
   /* a yes is taken back by what is lost or not understood after it; without effects it need not wait */
   if
-  :: ap == A_DECIDING && (xlost || hold) -> if :: again_ -> ask() :: else -> ap = A_LISTENING fi
-  :: ap == A_DECIDING && !(xlost || hold) && reads[0] && quiet -> approve()
+  :: ap == A_DECIDING && (xlost || deaf) -> if :: again_ -> ask() :: else -> ap = A_LISTENING fi
+  :: ap == A_DECIDING && !(xlost || deaf) && reads[0] && quiet -> approve()
   :: else
   fi;
   /* the user ended the turn by hand, and its words are all there */
@@ -439,7 +447,7 @@ inline settle() {
   /* the rest goes on when nothing was meant */
   if
   :: doubt && ph == LISTENING && quiet ->
-     if :: lineup && ready && !hold -> ph = SPEAKING; forget_doubt() :: !(lineup && ready) && ap == A_NONE -> if :: underway -> ph = GENERATING :: else fi; forget_doubt() :: !(lineup && ready) && ap != A_NONE -> forget_doubt() :: else fi
+     if :: lineup && ready && !voiceless -> ph = SPEAKING; forget_doubt() :: !(lineup && ready) && ap == A_NONE -> if :: underway -> ph = GENERATING :: else fi; forget_doubt() :: !(lineup && ready) && ap != A_NONE -> forget_doubt() :: else fi
   :: else
   fi;
   if
@@ -456,7 +464,7 @@ inline settle() {
   :: else
   fi;
   if
-  :: (ph == GENERATING || ph == LISTENING) && ready && quiet && !hold && !doubt -> ph = SPEAKING; aturn = 1
+  :: (ph == GENERATING || ph == LISTENING) && ready && quiet && !voiceless && !doubt -> ph = SPEAKING; aturn = 1
   :: else
   fi;
   /* nothing waits behind a paused voice */
@@ -464,7 +472,17 @@ inline settle() {
   :: ph == SPEAKING && upause && queue > 0 && (!underway || ap != A_NONE) -> cut(); ph = INTERRUPTED
   :: else
   fi;
-  if :: ph == INTERRUPTED && !doubt && hold -> ph = LISTENING :: else fi;
+  /* nor behind what only lacks a speaker, which is shown in writing */
+  if
+  :: voiceless && !held && lineup && queue > 0 && !underway && ap == A_NONE ->
+     if
+     :: ph == SPEAKING || ph == GENERATING -> cut(); ph = LISTENING
+     :: ph == LISTENING && quiet -> stop_speech()
+     :: else
+     fi
+  :: else
+  fi;
+  if :: ph == INTERRUPTED && !doubt && voiceless -> ph = LISTENING :: else fi;
   /* a turn opens with the first onset that finds the floor free */
   listen();
   if
@@ -472,16 +490,16 @@ inline settle() {
   :: else
   fi;
   if
-  :: ph == ANALYSING && unsent && free && !hold && !loading ->
+  :: ph == ANALYSING && unsent && free && !held && !loading ->
      unsent = 0; req++; round = 0; xsend = 1; chars = 0; said = 0; words = 0; prose = 0;
      if :: atools && !nosearch -> rst = R_SEARCH :: else -> rst = R_SENT fi;
      nosearch = 0
   :: else
   fi;
   if :: !playback -> upause = 0 :: else fi;
-  /* speech is asked for unless the conversation is held */
+  /* speech is asked for unless nothing can be heard */
   if
-  :: !hold && connected ->
+  :: !voiceless && connected ->
      xspeak = xspeak + nseq - spoken; spoken = nseq
   :: else
   fi

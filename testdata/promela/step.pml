@@ -36,7 +36,7 @@ inline stamp() {
 inline onset() {
   look();
   if
-  :: !eb || hold || !connected || ust[U_(ea)] != NONE -> stale = 1
+  :: !eb || deaf || !connected || ust[U_(ea)] != NONE -> stale = 1
   :: else ->
      stamp();
      ust[U_(ea)] = VOICE; uov[U_(ea)] = over; ucm[U_(ea)] = 0; udr[U_(ea)] = 0;
@@ -44,7 +44,7 @@ inline onset() {
      if
      :: ph == SPEAKING ->
         if
-        :: PROF == CONFIRMED || upause || (ap != A_NONE && PROF != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
+        :: PROF == CONFIRMED || upause || voiceless || (ap != A_NONE && PROF != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
         :: else
         fi
      :: ph == LISTENING && !doubt && ap == A_ASKING -> flush(); ap = A_LISTENING /* it is not said over the user */
@@ -90,7 +90,7 @@ inline went_on() {
   :: else ->
      ust[U_(ea)] = VOICE;
      if
-     :: ph == SPEAKING && !hold && (PROF == CONFIRMED || upause || (ap != A_NONE && PROF != NEVER)) -> ph = INTERRUPTED; doubt = 1; meant = 0
+     :: ph == SPEAKING && !held && (PROF == CONFIRMED || upause || voiceless || (ap != A_NONE && PROF != NEVER)) -> ph = INTERRUPTED; doubt = 1; meant = 0
      :: else
      fi
   fi
@@ -417,9 +417,9 @@ inline hold_(r) {
   if
   :: alive || ((r & H_USER) && ph == FAULTED && !starting) ->
      if :: alive -> hold = hold | r :: else -> hold = H_USER fi;
-     if :: ph == INTERRUPTED && !doubt -> ph = LISTENING :: else fi;
+     if :: ph == INTERRUPTED && !doubt && voiceless -> ph = LISTENING :: else fi;
      lost = 0;
-     i0 = 0; do :: i0 < U -> if :: ust[i0] == VOICE || ust[i0] == SILENT -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
+     i0 = 0; do :: i0 < U -> if :: deaf && (ust[i0] == VOICE || ust[i0] == SILENT) -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
      if :: lost -> without_words() :: else fi;
      lost = 0;
      i0 = 0; do :: i0 < U -> if :: ust[i0] == AWAITED && r == H_CONNECTION -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
@@ -469,6 +469,8 @@ inline ended() {
   if :: astart || atexts > 0 -> starting = 1; queue = atexts; astart = 0; atexts = 0 :: else fi
 }
 
+/* which device it is about */
+#define side (ea == 1 -> H_MICROPHONE : (ea == 2 -> H_SPEAKER : H_DEVICES))
 inline event() {
   if
   :: ev == USER_START -> d_step { skip; start_(); skip }
@@ -483,9 +485,9 @@ inline event() {
      :: ap != A_NONE && ea == calls[0] -> if :: eb -> d_step { skip; approve(); skip } :: else -> d_step { skip; reject(); skip } fi
      :: else -> xrefused = 1
      fi
-  :: ev == SUSPEND -> ea = ea & ~(H_CONNECTION | H_DEVICE); if :: ea == 0 -> xrefused = 1 :: else -> d_step { hold_(ea) } fi
+  :: ev == SUSPEND -> ea = ea & ~(H_CONNECTION | H_DEVICES); if :: ea == 0 -> xrefused = 1 :: else -> d_step { hold_(ea) } fi
   :: ev == RESUME ->
-     ea = ea & ~(H_CONNECTION | H_DEVICE);
+     ea = ea & ~(H_CONNECTION | H_DEVICES);
      if :: alive || (ph == FAULTED && !starting && (ea & H_USER)) -> release(ea) :: else -> xrefused = 1 fi
   :: ev == USER_RETRY -> d_step { skip; retry_(); skip }
   :: ev == USER_SPEAK -> d_step { skip; read_aloud(); skip }
@@ -494,8 +496,8 @@ inline event() {
   :: ev == MODEL_FAILED && eb -> loading = 0; mfail = 1; if :: ph == ANALYSING && unsent -> rstage = 2; d_step { skip; failed(); skip } :: else fi
   :: ev == SESSION_RENEWAL && eb -> d_step { skip; hold_(H_RENEWAL); skip }
   :: ev == SESSION_RENEWED && eb -> d_step { skip; release(H_RENEWAL); skip }
-  :: ev == DEVICE_LOST && eb && !starting -> d_step { skip; hold_(H_DEVICE); skip }
-  :: ev == DEVICE_RESTORED && eb -> d_step { skip; release(H_DEVICE); skip }
+  :: ev == DEVICE_LOST && eb && !starting -> d_step { skip; hold_(side); skip }
+  :: ev == DEVICE_RESTORED && eb -> d_step { skip; release(side); skip }
   :: ev == CONN_LOST && eb -> if :: alive && ph != PREPARING -> hold_(H_CONNECTION); conn = 0 :: alive && ph == PREPARING -> d_step { skip; fault(); skip } :: else fi
   :: ev == CONN_READY && eb ->
      if :: alive -> conn = 1; if :: (hold & H_CONNECTION) || late -> again() :: else fi; if :: late -> late = 0; release(H_RENEWAL) :: else fi; release(H_CONNECTION); prepared() :: else fi
@@ -553,7 +555,7 @@ inline event() {
         fi
      :: else -> stale = 1
      fi
-  :: ev == TTS_FLUSHED -> if :: ph == INTERRUPTED && !doubt && !hold && eb == gen - 1 -> ph = LISTENING :: else fi
+  :: ev == TTS_FLUSHED -> if :: ph == INTERRUPTED && !doubt && eb == gen - 1 -> ph = LISTENING :: else fi
   :: ev == TTS_FAILED ->
      if
      :: eb == gen && lineup && ea > drn && ea <= spoken ->
@@ -607,16 +609,18 @@ inline event() {
   fi;
   if :: (ev == USER_RETRY || ev == USER_STOP) && ec == 1 -> xrefused = 0 :: else fi /* nobody asked for a reply */
 }
-#define idling (ph == LISTENING && queue > 0 && !hold && !turn)
-#define wire (hold && alive -> SUSPENDED : ph)
-#define sounding (ph == SPEAKING && ready && !upause && !hold)
-#define mic (alive && !hold)
+#define idling (ph == LISTENING && queue > 0 && !held && !turn)
+/* suspended: it is held, or a lost device is all that it waits for */
+#define waits_ (held || (ph == SPEAKING && voiceless) || ((ph == LISTENING || ph == PREPARING) && deaf))
+#define wire (waits_ && alive -> SUSPENDED : ph)
+#define sounding (ph == SPEAKING && ready && !upause && !voiceless)
+#define mic (alive && !deaf)
 
 #define deadline(t, waits) if :: (waits) -> need = need | (1 << t) :: else fi
 inline deadlines() {
   need = 0;
   if
-  :: connected && !hold ->
+  :: connected && !held ->
      deadline(T_UTTERANCE, talking);
      deadline(T_FINAL, pending);
      deadline(T_RESPONSE, ph == WAITING || (ph == ANALYSING && !awaitwords && !loading && rst != R_SEARCH && dys == 0 && dyT == 0 && runcall == 0));
@@ -626,21 +630,21 @@ inline deadlines() {
      deadline(T_SEARCH, rst == R_SEARCH);
      deadline(T_INTERRUPT, ph == INTERRUPTED && !doubt);
      deadline(T_REVOKE, ap == A_DECIDING && quiet);
-     deadline(T_APPROVAL, ap != A_NONE && ap != A_DECIDING && ph == LISTENING && quiet && !lineup);
-     deadline(T_SPEECH, lineup && ((ph == SPEAKING && !upause) || ((ph == GENERATING || ph == LISTENING) && !ready)))
+     deadline(T_APPROVAL, !deaf && ap != A_NONE && ap != A_DECIDING && ph == LISTENING && quiet && !lineup);
+     deadline(T_SPEECH, !voiceless && lineup && ((ph == SPEAKING && !upause) || ((ph == GENERATING || ph == LISTENING) && !ready)))
   :: else
   fi;
   if
-  :: ph != IDLE && !(hold && alive) ->
+  :: ph != IDLE && !(held && alive) ->
      deadline(T_CANCEL, dys != 0 || dyc != 0);
      deadline(T_TOOL, runcall != 0 || dyT != 0)
   :: else
   fi;
   deadline(T_CONFIRM, ph == INTERRUPTED && doubt);
   deadline(T_START, starting);
-  deadline(T_PREPARE, ph == PREPARING && !hold);
+  deadline(T_PREPARE, ph == PREPARING && !deaf);
   deadline(T_TERMINATE, ph == TERMINATING);
-  deadline(T_MODEL, loading && !(hold && alive));
+  deadline(T_MODEL, loading && !(held && alive));
   post = (idling && !post0);
   if :: alive -> deadline(T_SUSPEND, hold & ~H_USER) :: else fi
 }

@@ -3,7 +3,7 @@
 c_decl {
 \#include <stdio.h>
 \#include <stdlib.h>
-#define SITUATIONS 24
+#define SITUATIONS 28
 static const char *situations[SITUATIONS] = {
   "a barge-in over an answer", "a barge-in over a question", "a retraction", "a cut after a retraction",
   "held by the user in the middle of an answer", "held by the user and the connection at once", "resumed into speech",
@@ -13,6 +13,8 @@ static const char *situations[SITUATIONS] = {
   "a yes that is withdrawn", "a question that the user holds", "words that join their request", "words dropped by an interrupt",
   "a queue that ends a paused voice", "a conversation begun while the one before ends", "words that were not understood",
   "an utterance older than the question",
+  "a message that is heard without a speaker", "an answer that is spoken without a microphone", "a queue that ends speech without a speaker",
+  "a question that is not heard without a speaker, and allowed by a click",
 };
 static int seen[SITUATIONS];
 static void report(void) {
@@ -23,13 +25,16 @@ static void report(void) {
 }
 #define when(n, what) if :: (what) -> c_code { seen[n] = 1; } :: else fi
 
-byte ph0, hold0, kind0, ap0, rst0, over0, queue0, drafts0;
-bit doubt0, up0, line0, drop0, destr0, heard0, unsent0, uttered0;
+byte ph0, hold0, kind0, ap0, rst0, over0, queue0, drafts0, npend0;
+bit sounded0, doubt0, up0, line0, drop0, destr0, heard0, unsent0, uttered0;
 bit userheld, byuser, lasting;
 bit called, consent, takes, click;
 
 #ifndef HOLDS
 #define HOLDS 1
+#endif
+#ifndef DEVICES
+#define DEVICES 1
 #endif
 #ifndef TOOLS
 #define TOOLS 1
@@ -69,13 +74,18 @@ inline happen() {
   :: HOLDS && (connected && conn) -> ev = CONN_LOST; ec = 1
     :: HOLDS && (alive || ph == FAULTED) -> ev = SUSPEND; ea = H_USER
   :: (hold & H_USER) != 0 -> ev = RESUME; ea = H_USER
+  :: DEVICES && alive && (hold & H_MICROPHONE) == 0 -> ev = DEVICE_LOST; ea = 1
+  :: DEVICES && alive && (hold & H_SPEAKER) == 0 -> ev = DEVICE_LOST; ea = 2
+  :: DEVICES && alive && (hold & H_DEVICES) == 0 -> ev = DEVICE_LOST
+  :: (hold & H_MICROPHONE) != 0 -> ev = DEVICE_RESTORED; ea = 1
+  :: (hold & H_SPEAKER) != 0 -> ev = DEVICE_RESTORED; ea = 2
   :: connected -> ev = USER_INTERRUPT
   :: HANDS && (connected || ph == IDLE || ph == PREPARING || ph == TERMINATING) -> ev = USER_TEXT
   :: HANDS && connected -> ev = USER_PLAYBACK; if :: ea = 1 :: ea = 0 fi
   :: (HANDS || TURNS == 2) && connected -> ev = USER_COMMIT
   :: HANDS && connected && retry -> ev = USER_RETRY; eb = 0
   :: ap != A_NONE -> ev = USER_APPROVE; ea = 1; if :: eb = 1 :: eb = 0 fi
-  :: connected && !hold && !talking && npend < U -> ev = VAD_START; ea = npend
+  :: connected && !deaf && !talking && npend < U -> ev = VAD_START; ea = npend
   :: talking -> ev = VAD_END; ea = npend - 1; if :: ec = 1 :: ec = 0 fi
   /* words come in the order of onsets */
   :: npend > 0 && (doubt || PROFILE == BYWORDS) -> ev = STT_PARTIAL
@@ -150,11 +160,17 @@ inline promises() {
   assert(!(rst == R_SEARCH || streaming) || free);
   assert(xsend <= 1);
   /* design 4, REQ-006: Speaking has something buffered; what is interrupted does not sound */
-  assert(ph != SPEAKING || hold || ready);
+  assert(ph != SPEAKING || voiceless || ready);
   assert(!(ph == INTERRUPTED || ph == LISTENING) || !sounding);
-  /* REQ-008, design 5: nothing is sent, synthesised, heard or recorded while it is held */
-  assert(!(hold && alive) || (!mic && !sounding && xspeak == 0));
-  assert(!(hold && hold0) || !(xsend == 1 && rst0 == R_NONE));
+  /* REQ-008, design 5: nothing is sent, synthesised, heard or recorded while it is held; nothing is
+     recorded without a microphone, and nothing synthesised or heard without a speaker */
+  assert(!(held && alive) || (!mic && !sounding && xspeak == 0));
+  assert((hold & H_MICROPHONE) == 0 || !mic);
+  assert((hold & H_SPEAKER) == 0 || (!sounding && xspeak == 0));
+  /* a lost device takes away nothing of the other side: words are still heard, an answer still spoken */
+  assert(!(ev == DEVICE_LOST && ea == 2 && hold == H_SPEAKER) || npend == npend0);
+  assert(!(ev == DEVICE_LOST && ea == 1 && hold == H_MICROPHONE && sounded0) || sounding);
+  assert(!(held && holds_(hold0)) || !(xsend == 1 && rst0 == R_NONE));
   /* design 14: a hold by the user ends only by the user */
   byuser = (ev == RESUME && ea == H_USER) || ev == USER_START || ev == USER_STOP || ev == FATAL || ev == RESET;
   assert(!((hold0 & H_USER) && !(hold & H_USER)) || byuser);
@@ -169,7 +185,7 @@ inline promises() {
      heard, with nothing pending, lost or unclear after it; never by silence */
   called = ((xtool & 1) != 0);
   click = (ev == USER_APPROVE && eb == 1 && !xrefused);
-  takes = hold != 0 || (ev == STT_FAILED && !stale) || (ev == TIMER && (ea == T_FINAL || ea == T_UTTERANCE)) ||
+  takes = deaf || (ev == STT_FAILED && !stale) || (ev == TIMER && (ea == T_FINAL || ea == T_UTTERANCE)) ||
     (ev == STT_FINAL && !drop0 && (ec == C_NO || ec == C_UNCLEAR || ec == C_PAUSE || ec == C_STOP || (ec & DOUBTED)));
   assert(!(ap0 == A_DECIDING && takes) || (ap != A_DECIDING && (!called || click)));
   if
@@ -177,8 +193,8 @@ inline promises() {
   :: !takes && (ap == A_DECIDING || called) && ev == STT_FINAL && over0 == O_QUESTION && heard0 && !drop0 && ((ec == C_YES && !destr0) || ec == C_YES + NAMED || (!destr0 && (ec == C_AGREE || ec == C_CONTINUE))) -> consent = 1
   :: else
   fi;
-  assert(ap != A_DECIDING || (consent && heard0 && ph == LISTENING && !lineup && !hold));
-  assert(!called || ra_ || click || (consent && quiet && !hold));
+  assert(ap != A_DECIDING || (consent && heard0 && ph == LISTENING && !lineup && !deaf));
+  assert(!called || ra_ || click || (consent && quiet && !deaf));
   assert(!called || ra_ || click || (rr_ && ev == STT_FINAL) || (ev == TIMER && ea == T_REVOKE));
   assert(!(ev == STT_FINAL && ec == C_NO && (xtool & 8) && !up0) || over0 == O_UNHEARD || over0 == O_QUESTION || over0 == O_ANSWER);
   if :: called -> consent = 0 :: else fi;
@@ -189,11 +205,11 @@ inline promises() {
   /* the assistant never begins to speak over the user */
   assert(!(ph == SPEAKING && ph0 != SPEAKING) || !talking);
   /* design 16: what waits has something before it that ends, and no paused voice */
-  assert(queue == 0 || !alive || hold || idling || sounding || need != 0);
+  assert(queue == 0 || !alive || held || idling || sounding || need != 0);
   assert(!(queue > 0 && upause && ph == SPEAKING && !underway));
   /* design 8: who waits has a deadline */
-  assert(!(ph == ANALYSING || ph == WAITING || ph == GENERATING || ph == INTERRUPTED) || hold || need != 0);
-  assert(!((ap == A_LISTENING || ap == A_DECIDING) && ph == LISTENING) || hold || need != 0);
+  assert(!(ph == ANALYSING || ph == WAITING || ph == GENERATING || ph == INTERRUPTED) || held || need != 0);
+  assert(!((ap == A_LISTENING || ap == A_DECIDING) && ph == LISTENING) || held || need != 0);
   assert(!(hold & ~H_USER) || !alive || (need & (1 << T_SUSPEND)));
   /* design 9: after the end nothing is left */
   assert(alive || (!lineup && rst == R_NONE && runcall == 0 && ap == A_NONE && (queue == 0 || (ph == IDLE && starting)) && npend == 0 && !turn))
@@ -222,7 +238,11 @@ inline interesting() {
   when(20, ph0 == SPEAKING && up0 && queue > 0 && ph == INTERRUPTED && !doubt);
   when(21, ev == RESET && starting);
   when(22, ev == STT_FINAL && (ec & DOUBTED) && expl);
-  when(23, ev == STT_FINAL && ap0 != A_NONE && ap != A_NONE && queue > queue0)
+  when(23, ev == STT_FINAL && ap0 != A_NONE && ap != A_NONE && queue > queue0);
+  when(24, ev == STT_FINAL && hold == H_SPEAKER && xsend == 1);
+  when(25, hold == H_MICROPHONE && ph0 != SPEAKING && ph == SPEAKING && sounding);
+  when(26, hold == H_SPEAKER && line0 && !lineup && queue > 0 && (xturn & 16));
+  when(27, ev == USER_APPROVE && called && hold == H_SPEAKER && ap0 == A_ASKING)
 }
 
 active proctype conversation() {
@@ -232,7 +252,7 @@ active proctype conversation() {
   :: atomic {
        happen();
        d_step {
-         ph0 = ph; hold0 = hold; kind0 = kind; ap0 = ap; rst0 = rst; doubt0 = doubt; up0 = upause; line0 = lineup;
+         ph0 = ph; hold0 = hold; kind0 = kind; ap0 = ap; rst0 = rst; doubt0 = doubt; up0 = upause; line0 = lineup; look(); npend0 = npend; sounded0 = sounding;
          over0 = uov[U_(ea)] * (ev == STT_FINAL); drop0 = udr[U_(ea)] * (ev == STT_FINAL); destr0 = destr[0]; heard0 = qheard; queue0 = queue; drafts0 = drafts; unsent0 = unsent; uttered0 = uttered; post0 = idling;
        xsend = 0; xcancel = 0; xspeak = 0; xtool = 0; xturn = 0; xflush = 0; xrefused = 0; stale = 0; xlost = 0
        }
@@ -242,7 +262,7 @@ active proctype conversation() {
        d_step { skip; promises(); interesting(); skip }
        d_step {
          skip; renumber();
-       ph0 = 0; hold0 = 0; kind0 = 0; ap0 = 0; rst0 = 0; doubt0 = 0; up0 = 0; line0 = 0; ev = 0; ea = 0; eb = 0; ec = 0; byuser = 0; userheld = 0; called = 0; click = 0; takes = 0; lasting = 0; over0 = 0; drop0 = 0; destr0 = 0; heard0 = 0; queue0 = 0; drafts0 = 0; unsent0 = 0; uttered0 = 0; post0 = 0;
+       ph0 = 0; hold0 = 0; kind0 = 0; ap0 = 0; rst0 = 0; doubt0 = 0; up0 = 0; line0 = 0; npend0 = 0; sounded0 = 0; ev = 0; ea = 0; eb = 0; ec = 0; byuser = 0; userheld = 0; called = 0; click = 0; takes = 0; lasting = 0; over0 = 0; drop0 = 0; destr0 = 0; heard0 = 0; queue0 = 0; drafts0 = 0; unsent0 = 0; uttered0 = 0; post0 = 0;
        over = 0; means = 0; trig = 0; first_ = 0; dropped = 0; byhand = 0; on = 0; xlost = 0; post = 0;
        xsend = 0; xcancel = 0; xspeak = 0; xtool = 0; xturn = 0; xflush = 0; xrefused = 0; stale = 0; i0 = 0
        }

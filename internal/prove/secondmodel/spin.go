@@ -26,6 +26,9 @@ var worlds = []world{
 	{"holds", bounds(1, confirmed, 2, "HOLDS")},
 	{"tools", bounds(1, confirmed, 2, "TOOLS")},
 	{"held tools", bounds(1, confirmed, 0, "TOOLS", "HOLDS")},
+	{"devices", bounds(1, confirmed, 2, "DEVICES")},
+	{"devices and hands", bounds(1, confirmed, 1, "DEVICES", "HANDS")},
+	{"devices and tools", bounds(1, confirmed, 0, "DEVICES", "TOOLS")},
 	{"by words", bounds(1, byWords, 2)},
 	{"two voices over an answer", bounds(2, confirmed, 1, "TOOLS")},
 	{"voices and hands", bounds(2, confirmed, 1, "HANDS")},
@@ -43,10 +46,10 @@ const (
 const manual = "-DTURNS=2"
 
 // bounds returns a world's flags: concurrent utterances, a profile, concurrent pieces
-// of an answer, and optional parts: the user's hands, holds, tools.
+// of an answer, and optional parts: the user's hands, holds, tools, lost devices.
 func bounds(utterances, profile, pieces int, with ...string) []string {
 	flags := []string{fmt.Sprintf("-DU=%d", utterances), fmt.Sprintf("-DPROFILE=%d", profile), fmt.Sprintf("-DLINE=%d", pieces)}
-	for _, what := range []string{"HANDS", "HOLDS", "TOOLS"} {
+	for _, what := range []string{"HANDS", "HOLDS", "TOOLS", "DEVICES"} {
 		n := 0
 		if slices.Contains(with, what) {
 			n = 1

@@ -210,8 +210,12 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 		return int(e.Reason), 0, 0
 	case csm.SessionRenewal:
 		return 0, bit(e.Instance == r.inst && (e.Epoch == 0 || r.epochs[e.Epoch])), 0
-	case csm.SessionReady, csm.SessionRenewed, csm.SessionFailed, csm.AudioPrimed, csm.AudioReady, csm.AudioFailed, csm.AudioLost, csm.AudioRestored:
+	case csm.SessionReady, csm.SessionRenewed, csm.SessionFailed, csm.AudioPrimed, csm.AudioReady, csm.AudioFailed:
 		return 0, bit(field(e, "Instance") == int(r.inst)), 0
+	case csm.AudioLost:
+		return int(e.Device), bit(e.Instance == r.inst), 0
+	case csm.AudioRestored:
+		return int(e.Device), bit(e.Instance == r.inst), 0
 	case csm.ConnReady, csm.ConnFailed:
 		epoch := uint32(field(e, "Epoch"))
 		return int(epoch), bit(r.epochs[epoch]), bit(r.successor == epoch)
