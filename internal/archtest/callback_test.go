@@ -62,11 +62,11 @@ func TestDeviceCallbacksOnlyCompute(t *testing.T) {
 func TestCallbackBreachesAreFound(t *testing.T) {
 	functions := callbackFunctions(t)
 	for name, want := range map[string]string{
-		"(*internal/daemon/live.devices).restored": "sync.Mutex).Lock",
-		"(*internal/daemon/live.playback).tell":    "blocks in a select",
-		"(*internal/daemon/live.playback).run":     "makes a closure",
-		"(*audio.Player).dispatch":                 "time.NewTimer",
-		"(*internal/daemon/live.World).Execute":    "a dynamic call",
+		"(*internal/daemon/live.devices).nap":   "sync.Mutex).Lock",
+		"(*internal/daemon/live.playback).tell": "blocks in a select",
+		"(*internal/daemon/live.playback).run":  "makes a closure",
+		"(*audio.Player).dispatch":              "time.NewTimer",
+		"(*internal/daemon/live.World).Execute": "a dynamic call",
 	} {
 		w := callbackWalk{functions: functions, seen: map[string]bool{}, dynamic: map[string]bool{}}
 		w.visit(name, "the test")

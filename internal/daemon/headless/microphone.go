@@ -27,11 +27,19 @@ func (m *microphone) set(port daemon.Port, change func(*microphone)) {
 
 // posted updates the state from an event about the device.
 func (m *microphone) posted(port daemon.Port, e csm.Event) {
-	switch e.(type) {
-	case csm.AudioReady, csm.AudioRestored:
+	switch e := e.(type) {
+	case csm.AudioReady:
 		port.Capturing(true)
-	case csm.AudioClosed, csm.AudioFailed, csm.AudioLost:
+	case csm.AudioClosed, csm.AudioFailed:
 		port.Capturing(false)
+	case csm.AudioLost:
+		if e.Device != csm.Speaker {
+			port.Capturing(false)
+		}
+	case csm.AudioRestored:
+		if e.Device != csm.Speaker {
+			port.Capturing(true)
+		}
 	default: // ignored
 	}
 }

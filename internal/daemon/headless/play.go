@@ -62,7 +62,7 @@ func (w *World) play(st statement) error {
 		w.port.Faulty(code)
 		return nil
 	}
-	w.fact(st.verb)
+	w.fact(st)
 	return nil
 }
 
@@ -79,6 +79,9 @@ var endings = map[string]struct {
 	"model.progress": {of: "LoadModel"}, "model.ready": {of: "LoadModel"}, "model.failed": {"LoadModel", world.Failed},
 	"summary.done": {of: "Summarise"}, "summary.failed": {"Summarise", world.Failed},
 }
+
+// devices are the names of the devices in scripts.
+var devices = map[string]csm.Device{"": csm.BothDevices, "microphone": csm.Microphone, "speaker": csm.Speaker}
 
 // faults are what the microphone may be found to have.
 var faults = map[string]protocol.ErrorCode{
@@ -100,16 +103,16 @@ func (w *World) ending(st statement, of string, how world.Outcome) error {
 }
 
 // fact executes a spontaneous event of the devices or the service.
-func (w *World) fact(verb string) {
+func (w *World) fact(st statement) {
 	instance := w.state().Instance
 	w.port.Post(map[string]csm.Event{
 		"session.expiring": csm.SessionExpiring{Instance: instance},
 		"session.renewal":  csm.SessionRenewal{Instance: instance},
 		"session.renewed":  csm.SessionRenewed{Instance: instance},
-		"device.lost":      csm.AudioLost{Instance: instance},
-		"device.restored":  csm.AudioRestored{Instance: instance},
+		"device.lost":      csm.AudioLost{Instance: instance, Device: devices[st.name]},
+		"device.restored":  csm.AudioRestored{Instance: instance, Device: devices[st.name]},
 		"conn.lost":        csm.ConnLost{Epoch: w.epoch(), Code: csm.CodeConnectionLost},
-	}[verb])
+	}[st.verb])
 }
 
 // hear executes a statement about the user's voice or its transcript.

@@ -64,7 +64,7 @@ var events = map[string]argument{
 	"tts.bufferReady": noArgument, "tts.played": noArgument, "tts.drained": noArgument, "tts.flushed": noArgument, "tts.failed": codeArgument,
 	"session.ready": noArgument, "session.failed": codeArgument, "session.expiring": noArgument, "session.renewal": noArgument, "session.renewed": noArgument, "session.closed": noArgument,
 	"audio.primed": noArgument, "audio.ready": noArgument, "audio.failed": codeArgument, "audio.closed": noArgument,
-	"device.lost": noArgument, "device.restored": noArgument, "wake": noArgument,
+	"device.lost": deviceArgument, "device.restored": deviceArgument, "wake": noArgument,
 	"microphone.muted": noArgument, "microphone.silent": noArgument, "microphone.clips": noArgument, "microphone.quiet": noArgument,
 	"microphone.works": noArgument,
 	"conn.ready":       noArgument, "conn.lost": noArgument, "conn.failed": codeArgument, "conn.closed": noArgument,
@@ -78,6 +78,7 @@ const (
 	codeArgument
 	callArgument    // name of a tool, whether it is harmless, and its input
 	percentArgument // 0 to 100
+	deviceArgument  // microphone or speaker; both without it
 )
 
 // Effects that can be answered automatically.
@@ -247,6 +248,12 @@ func (p *parser) event(st *statement, a argument) error {
 	case noArgument:
 	case textArgument:
 		return p.quoted(st)
+	case deviceArgument:
+		w := p.word()
+		if _, known := devices[w]; !known {
+			return p.fail("%q is no device; write microphone, speaker, or nothing for both", w)
+		}
+		st.name = p.take(len(w))
 	case callArgument:
 		if st.name = p.take(len(p.word())); st.name == "" || st.name[0] == '"' {
 			return p.fail("%s needs the name of a tool, and then its input in double quotes", st.verb)

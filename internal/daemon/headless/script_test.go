@@ -56,6 +56,7 @@ func TestParseSaysWhereAndWhatIsAllowed(t *testing.T) {
 		`stt.final "ä" x`:        `column 15: "x" is too much`,
 		`stt.final "\q"`:         "double quotes",
 		"vad.start now":          `column 11: "now" is too much`,
+		"device.lost keyboard":   `column 13: "keyboard" is no device; write microphone, speaker`,
 		"session.failed badly":   `"badly" is no code of a failure; allowed: copilotTimeout`,
 	} {
 		_, err := Parse(source)

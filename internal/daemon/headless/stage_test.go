@@ -168,6 +168,32 @@ func TestDevicesAndConnectionComeBack(t *testing.T) {
 	`, "preparing@0", "listening@200", "suspended@200", "listening@300", "suspended@400", "listening@600", "suspended@700", "faulted@1700")
 }
 
+// A lost speaker leaves the user heard; the microphone is shown as closed only while it is
+// lost itself.
+func TestOneDeviceIsLost(t *testing.T) {
+	s := plays(t, `
+		auto connection 200ms
+		await state preparing
+		after 300ms
+		device.lost speaker
+		after 100ms
+		device.restored speaker
+		after 100ms
+		device.lost microphone
+		after 100ms
+		device.restored microphone
+	`, "preparing@0", "listening@200", "suspended@500", "listening@600")
+	var open []bool
+	for _, p := range s.other {
+		if mic, ok := p.(protocol.Microphone); ok {
+			open = append(open, mic.Open)
+		}
+	}
+	if len(open) < 3 || !slices.Equal(open[len(open)-3:], []bool{true, false, true}) {
+		t.Errorf("the microphone is open: %v", open)
+	}
+}
+
 // A statement that is invalid in the current state is reported with its line.
 func TestStatementsOutOfPlace(t *testing.T) {
 	for source, want := range map[string]string{

@@ -26,8 +26,9 @@ const levelFrames = 5
 type devices struct {
 	w      *World
 	q      *daemon.Queue
-	held   atomic.Bool // the conversation is suspended: frames are dropped or kept
-	paused atomic.Bool // suspended for a reason other than a lost connection
+	held   atomic.Bool // the user is not heard: frames are dropped or kept
+	paused atomic.Bool // for a reason other than a lost connection
+	speaks atomic.Bool // only the microphone is lost, so that the answer is still spoken
 	muted  atomic.Bool // frames are replaced by silence
 	absent atomic.Bool // there are no devices: the conversation is in writing
 	meter  meter
@@ -46,11 +47,6 @@ type devices struct {
 	stop   context.CancelFunc
 	run    sync.WaitGroup
 
-	gone struct { // lost devices of this conversation
-		sync.Mutex
-		n int
-	}
-
 	echo echo // of the last opened devices; used by the queue only
 
 	releaseClaim func() // releases the microphone to other windows; nil without a claim
@@ -67,21 +63,29 @@ func newDevices(w *World) *devices {
 	return &devices{w: w, q: w.queue("the audio devices"), hearNap: newNap(), playNap: newNap()}
 }
 
-// hold stops or resumes the flow of frames when the conversation is suspended or
-// resumes. Devices of a suspended conversation nap after a while.
+// hold stops or resumes the flow of frames when the conversation is suspended, or the
+// microphone lost, and resumes. Devices of a suspended conversation nap after a while.
 func (d *devices) hold(held bool) {
 	d.held.Store(held)
 	d.nap()
 }
 
+// because passes the reasons to suspend, before the effects of their step.
+func (d *devices) because(why csm.SuspendReason) {
+	d.paused.Store(why&^(csm.SuspendConnection|csm.SuspendRenewal|csm.SuspendSpeaker) != 0)
+	if speaks := why == csm.SuspendMicrophone; d.speaks.Swap(speaks) != speaks {
+		d.nap()
+	}
+}
+
 // nap lets the devices nap while the conversation is suspended, except the microphone
-// while its audio is kept.
+// while its audio is kept, and the speaker while the answer is spoken.
 func (d *devices) nap() {
 	d.napping.Lock()
 	defer d.napping.Unlock()
 	nap, e := d.held.Load() && d.w.cfg.Naps, d.ear.Load()
 	d.hearNap.allow(nap && (e == nil || e.backlog.gap.Load() == nil))
-	d.playNap.allow(nap)
+	d.playNap.allow(nap && !d.speaks.Load())
 }
 
 // open acquires both devices and starts rendering. takeOver takes the microphone from
@@ -186,9 +190,6 @@ func (d *devices) acquire(source func(protocol.Settings) (audio.Source, error), 
 	set := d.w.port.Settings()
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.cue = make(chan struct{})
-	d.gone.Lock()
-	d.gone.n = 0 // of the previous devices
-	d.gone.Unlock()
 	if d.sink, err = sink(set); err != nil {
 		return err
 	}
@@ -275,10 +276,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			first = false
 			d.w.port.Post(csm.AudioReady{Instance: instance})
 		}
-		if lost { // possibly before the first frame
-			lost = false
-			d.restored(instance)
-		}
+		lost = d.works(instance, lost) // possibly it was lost before the first frame
 		last = base + pos
 		ear.clock.delivered(last+audio.FrameSamples, arrived)
 		zero := *f == audio.Frame{}
@@ -315,6 +313,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		d.w.port.Capturing(false)
 		switch {
 		case napped:
+			lost = d.works(instance, lost) // it was opened again, and delivers nothing before the conversation resumes
 			if !d.sleep(ctx, source) {
 				return
 			}
@@ -322,7 +321,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		default:
 			if !lost {
 				lost = true
-				d.lost(instance, err)
+				d.lost(instance, csm.Microphone, err)
 			}
 			if !reopen(ctx, source) {
 				return
@@ -407,24 +406,24 @@ func (d *devices) silence(ctx context.Context, until <-chan struct{}, deliver fu
 	}
 }
 
-// lost reports a lost device. A sound server that dies takes both with it, so the core
-// is told of the first loss, and of recovery when both are back.
-func (d *devices) lost(instance uint32, err error) {
+// lost reports a lost device. Each has a stream of its own, so that the other stays open.
+// A sound server that dies takes both with it, one after the other.
+func (d *devices) lost(instance uint32, which csm.Device, err error) {
 	d.w.cfg.Log.Warn().Err(err).Msg("an audio device is lost; it is opened again as soon as it is back")
-	d.gone.Lock()
-	defer d.gone.Unlock()
-	if d.gone.n++; d.gone.n == 1 {
-		d.w.port.Fail(csm.AudioLost{Instance: instance}, err.Error())
+	d.w.port.Fail(csm.AudioLost{Instance: instance, Device: which}, err.Error())
+}
+
+// works reports that the microphone works again, if it was lost. It returns false: it is not lost.
+func (d *devices) works(instance uint32, lost bool) bool {
+	if lost {
+		d.restored(instance, csm.Microphone)
 	}
+	return false
 }
 
 // restored reports that a lost device delivers or accepts frames again.
-func (d *devices) restored(instance uint32) {
-	d.gone.Lock()
-	defer d.gone.Unlock()
-	if d.gone.n--; d.gone.n == 0 {
-		d.w.port.Post(csm.AudioRestored{Instance: instance})
-	}
+func (d *devices) restored(instance uint32, which csm.Device) {
+	d.w.port.Post(csm.AudioRestored{Instance: instance, Device: which})
 }
 
 // configure switches the open devices to those that the settings name.

@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -78,48 +81,107 @@ func (m *pluggableEar) Run(ctx context.Context, render func(*audio.Frame)) error
 	return m.run(ctx, func(ctx context.Context) error { return m.loudspeaker.Run(ctx, render) })
 }
 
-// TestBothDevicesLost, as when a sound server dies: the user is told once, and the
-// conversation continues only when both are back.
-func TestBothDevicesLost(t *testing.T) {
+// plugged is a conversation on two devices that can be unplugged.
+func plugged(t *testing.T) (*talk, *pluggableMouth, *pluggableEar) {
+	t.Helper()
 	in, out := &pluggableMouth{pluggable: newPluggable()}, &pluggableEar{loudspeaker{}, newPluggable()}
 	tk := newTalkOver(t, nil, Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return in, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return out, nil },
 		Speed:  speed,
 	})
+	tk.mouth = &in.mouth
 	<-in.tried
 	<-out.tried
-	in.there, out.there = make(chan struct{}), make(chan struct{})
-	in.pulled <- struct{}{}
+	return tk, in, out
+}
+
+// pull unplugs a device until the returned function is called.
+func (p *pluggable) pull() (plug func()) {
+	there := make(chan struct{})
+	p.there = there
+	p.pulled <- struct{}{}
+	return func() { close(there) }
+}
+
+// lacks waits until exactly these devices are lost.
+func (tk *talk) lacks(devices csm.SuspendReason) {
+	tk.t.Helper()
+	tk.reach("the loss of devices", func(st csm.State) bool { return st.Hold == devices })
+}
+
+// TestBothDevicesLost, as when a sound server dies: the user is told of each, hears and
+// is heard again as soon as the device for it is back.
+func TestBothDevicesLost(t *testing.T) {
+	tk, in, out := plugged(t)
+	plugIn := in.pull()
 	tk.want(protocol.StateSuspended)
-	out.pulled <- struct{}{}
+	plugOut := out.pull()
 	soon(t, in.tried, "the loss of the microphone")
 	soon(t, out.tried, "the loss of the loudspeaker")
-	if n := tk.lost(); n != 2 {
-		t.Fatalf("%d devices are lost, want 2", n)
-	}
-	close(in.there)
-	for tk.lost() > 1 {
-		soon(t, tk.news, "one device") // levels arrive as soon as it delivers frames
-	}
-	if p := tk.d.State().Phase(); p != csm.PhaseSuspended {
-		t.Errorf("with one device the conversation is in %v", p)
-	}
-	close(out.there)
+	tk.lacks(csm.SuspendMicrophone | csm.SuspendSpeaker)
+	plugIn()
 	tk.want(protocol.StateListening)
+	tk.lacks(csm.SuspendSpeaker)
+	plugOut()
+	tk.lacks(0)
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
-	if len(tk.errors) != 1 || tk.errors[0].Code != protocol.CodeDeviceLost || tk.errors[0].Remediation == "" {
+	if len(tk.errors) != 2 || !strings.HasPrefix(tk.errors[0].Message, "The microphone was disconnected.") ||
+		!strings.HasPrefix(tk.errors[1].Message, "The audio device was disconnected.") || tk.errors[1].Code != protocol.CodeDeviceLost || tk.errors[1].Remediation == "" {
 		t.Errorf("the user is told %+v", tk.errors)
 	}
 }
 
-// lost returns how many devices are lost.
-func (tk *talk) lost() int {
-	d := tk.w.devices
-	d.gone.Lock()
-	defer d.gone.Unlock()
-	return d.gone.n
+// REQ-008, when only the speaker is lost: what the user says reaches the assistant once,
+// and the answer is spoken when the speaker is back.
+func TestREQ008SpeakerLostWhileTheUserSpeaks(t *testing.T) {
+	tk, _, out := plugged(t)
+	tk.mouth.say(t, sentence)
+	tk.reach("an onset", func(st csm.State) bool { return turn.Speaking(st.Turn) })
+	plug := out.pull()
+	tk.lacks(csm.SuspendSpeaker)
+	tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot, protocol.StateProcessing)
+	tk.reach("the whole answer", func(st csm.State) bool { line, open := speech.LineOf(st.Speech); return open && line.Ended })
+	if words, st := tk.lastUserWords(), tk.d.State(); words == "" || st.Conv.Phase() != csm.PhaseGeneratingResponse {
+		t.Errorf("without a speaker %q was heard, in %v", words, st.Conv.Phase())
+	}
+	plug()
+	tk.want(protocol.StateSpeaking, protocol.StateListening)
+	if end := tk.ended(); end.Outcome != protocol.TurnOutcome(csm.Answered) {
+		t.Errorf("the turn ended as %+v", end)
+	}
+	tk.agent.mu.Lock()
+	defer tk.agent.mu.Unlock()
+	if n := len(tk.agent.sent); n != 1 {
+		t.Errorf("%d requests were sent", n)
+	}
+	for _, mic := range tk.mics {
+		if !mic.Open && mic.Seq > 1 {
+			t.Errorf("the microphone was closed: %+v", mic)
+		}
+	}
+}
+
+// REQ-008, when only the microphone is lost: the answer is spoken to its end, and the
+// microphone is shown as closed.
+func TestREQ008MicrophoneLostInAnAnswer(t *testing.T) {
+	tk, in, _ := plugged(t)
+	tk.sendText("hello")
+	tk.answered()
+	plug := in.pull()
+	tk.lacks(csm.SuspendMicrophone)
+	tk.mu.Lock()
+	if mic := tk.mics[len(tk.mics)-1]; mic.Open {
+		t.Errorf("the microphone is lost, and shown as %+v", mic)
+	}
+	tk.mu.Unlock()
+	tk.want(protocol.StateSuspended) // when it was heard
+	if end := tk.ended(); end.Outcome != protocol.TurnOutcome(csm.Answered) {
+		t.Errorf("the turn ended as %+v", end)
+	}
+	plug()
+	tk.want(protocol.StateListening)
 }
 
 // TestTakeOverIsOfOneStart: a start takes the microphone from another window if

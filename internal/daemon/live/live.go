@@ -259,11 +259,9 @@ func (w *World) Say(text string) { w.aside.say(text) }
 
 var _ daemon.Holder = (*World)(nil)
 
-// Held implements daemon.Holder. While only the connection is missing, the user's
-// speech is kept for a limited time.
-func (w *World) Held(why csm.SuspendReason) {
-	w.devices.paused.Store(why&^(csm.SuspendConnection|csm.SuspendRenewal) != 0)
-}
+// Held implements daemon.Holder. While the connection is missing and the microphone is
+// not, the user's speech is kept for a limited time.
+func (w *World) Held(why csm.SuspendReason) { w.devices.because(why) }
 
 // Configure implements daemon.World. Devices, cues and silence change at once; all
 // other settings are read when the part next starts.

@@ -54,12 +54,16 @@ func (d *nappingSink) Run(ctx context.Context, render func(*audio.Frame)) error 
 
 // capturing returns a world whose devices run and that has no service.
 func capturing(t *testing.T, cfg Config, source audio.Source, sink audio.Sink) *World {
+	return capturingTo(cfg, source, sink, func(csm.Event) {}, func(e csm.Event, reason string) { t.Errorf("%v: %s", e, reason) })
+}
+
+// capturingTo is the same with receivers of its events and failures.
+func capturingTo(cfg Config, source audio.Source, sink audio.Sink, post func(csm.Event), fail func(csm.Event, string)) *World {
 	cfg.Source = func(protocol.Settings) (audio.Source, error) { return source, nil }
 	cfg.Sink = func(protocol.Settings) (audio.Sink, error) { return sink, nil }
 	cfg.Log = zerolog.Nop()
 	w := New(cfg)(daemon.Port{
-		Settings: protocol.DefaultSettings, Post: func(csm.Event) {}, Notify: func(string, any) {},
-		Fail:  func(e csm.Event, reason string) { t.Errorf("%v: %s", e, reason) },
+		Settings: protocol.DefaultSettings, Post: post, Notify: func(string, any) {}, Fail: fail,
 		Level: func(float64, float64) {}, Capturing: func(bool) {}, Output: func(daemon.Output) {},
 	}).(*World)
 	w.Execute(csm.OpenAudio{Instance: 1})
@@ -109,6 +113,89 @@ func TestSuspendedDevicesNap(t *testing.T) {
 		expect("suspended for a moment", 10*time.Second, true, true)
 		w.Execute(csm.HoldCapture{})
 		passed(time.Minute)
+		w.Execute(csm.CloseAudio{Instance: 1})
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// breakable is a microphone that can be unplugged.
+type breakable struct {
+	nappingSource
+	pulled chan struct{}
+	absent atomic.Bool
+}
+
+func (d *breakable) Open(ctx context.Context) error {
+	if d.absent.Load() {
+		return errors.New("unplugged")
+	}
+	return d.nappingSource.Open(ctx)
+}
+
+func (d *breakable) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	gone := errors.New("unplugged")
+	go func() {
+		select {
+		case <-d.pulled:
+			stop(gone)
+		case <-ctx.Done():
+		}
+	}()
+	if err := d.nappingSource.Run(ctx, deliver); context.Cause(ctx) != gone {
+		return err
+	}
+	return gone
+}
+
+// TestLostMicrophoneReturnsFromANap: without the microphone, the speaker does not nap, as
+// the answer is spoken; and a microphone that returns after the nap began is reported.
+func TestLostMicrophoneReturnsFromANap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source, sink := &breakable{pulled: make(chan struct{})}, &nappingSink{}
+		events := make(chan csm.Event, 100)
+		w := capturingTo(Config{Naps: true}, source, sink, func(e csm.Event) { events <- e }, func(e csm.Event, _ string) { events <- e })
+		next := func(want csm.Event) {
+			t.Helper()
+			select {
+			case got := <-events:
+				if got != want {
+					t.Errorf("%+v, want %+v", got, want)
+				}
+			case <-time.After(time.Hour):
+				t.Errorf("nothing is reported, want %+v", want)
+			}
+		}
+		next(csm.AudioPrimed{Instance: 1})
+		next(csm.AudioReady{Instance: 1})
+		time.Sleep(time.Second)
+		w.Held(csm.SuspendMicrophone)
+		w.Execute(csm.HoldCapture{})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if sink.open.Load() != 1 || source.open.Load() != 0 {
+			t.Errorf("open: %d microphones, %d loudspeakers", source.open.Load(), sink.open.Load())
+		}
+		w.Held(csm.SuspendUser | csm.SuspendMicrophone)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if sink.open.Load() != 0 {
+			t.Error("the speaker does not nap although nothing is spoken")
+		}
+		w.Held(0)
+		w.Execute(csm.ReleaseCapture{})
+		time.Sleep(time.Second)
+		source.absent.Store(true)
+		source.pulled <- struct{}{}
+		w.Held(csm.SuspendMicrophone)
+		w.Execute(csm.HoldCapture{})
+		next(csm.AudioLost{Instance: 1, Device: csm.Microphone})
+		time.Sleep(time.Minute)
+		source.absent.Store(false)
+		next(csm.AudioRestored{Instance: 1, Device: csm.Microphone})
 		w.Execute(csm.CloseAudio{Instance: 1})
 		if err := w.Close(); err != nil {
 			t.Error(err)

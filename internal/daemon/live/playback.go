@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
 // playback is the speaker side of a conversation. render runs in the device callback:
@@ -93,6 +94,9 @@ func (p *playback) run(ctx context.Context) {
 		err := p.sink.Run(awake, p.render)
 		napped := context.Cause(awake) == errNap
 		stop()
+		if napped && ctx.Err() == nil && p.lost.CompareAndSwap(true, false) { // it was opened again
+			p.d.restored(p.instance, csm.Speaker)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -105,7 +109,7 @@ func (p *playback) run(ctx context.Context) {
 			p.ear.front.ReopenedSink(true)
 			continue
 		case p.lost.CompareAndSwap(false, true):
-			p.d.lost(p.instance, err)
+			p.d.lost(p.instance, csm.Speaker, err)
 		}
 		if !reopen(ctx, p.sink) {
 			return
@@ -127,7 +131,7 @@ func (p *playback) tell(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-p.back:
-			p.d.restored(p.instance)
+			p.d.restored(p.instance, csm.Speaker)
 		}
 	}
 }
