@@ -158,7 +158,8 @@ function noticed(m: Model, p: NotificationParams): Model {
     return resynced(m, p.snapshot);
   }
   if (p.code === undefined || p.severity === 'info') {
-    return { ...m, notice: p };
+    const over = p.code !== undefined && p.code === m.problem?.code; // a failure that has ended
+    return { ...m, notice: p, problem: over ? undefined : m.problem };
   }
   const known = m.problem?.code === p.code ? m.problem : undefined; // from agentvoice.error, which has more details
   const problem = { code: p.code, message: known?.message ?? p.message, remediation: known?.remediation ?? p.remediation ?? '', retryable: ERRORS[p.code].retryable };

@@ -129,6 +129,12 @@ test('a problem ends with what ends it: the next question, or a conversation tha
   assert.equal(after(problem('deviceLost'), turn({ event: 'turn-started', role: 'user' })).problem?.code, 'deviceLost');
   assert.equal(after(problem('deviceLost'), state('listening', { cause: 'audio.ready' })).problem, undefined);
   assert.equal(after(problem('deviceLost'), state('suspended', { cause: 'device.lost' }), state('speaking', { cause: 'device.restored' })).problem, undefined);
+  const oneBack = { state: 'listening' as const, cause: 'device.restored' as const };
+  assert.equal(after(problem('deviceLost'), state('listening', { ...oneBack, metadata: { copilotRequestId: null, interruptionCount: 0, reason: 'device' } })).problem?.code, 'deviceLost');
+  const back = (code?: 'deviceLost'): Change => ({ is: 'notification', params: { message: 'The speaker is back.', severity: 'info', kind: 'message', ...(code === undefined ? {} : { code }) } });
+  assert.equal(after(problem('deviceLost'), back()).problem?.code, 'deviceLost', 'the microphone is still lost');
+  assert.equal(after(problem('deviceLost'), back('deviceLost')).problem, undefined, 'nothing is lost, and the state need not change');
+  assert.equal(after(problem('copilotQuota'), back('deviceLost')).problem?.code, 'copilotQuota');
   assert.equal(after(problem('authentication'), state('terminating', { cause: 'fatal' }), state('idle', { cause: 'reset' })).problem?.code, 'authentication');
 });
 
