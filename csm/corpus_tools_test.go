@@ -70,6 +70,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("explaining, held", newDrive(t).toListening().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}, Suspend{Reason: SuspendUser},
 		SpeechStarted{1, 60, 0, 0}, SpeechStopped{1, 60, 9}, Resume{Reason: SuspendUser}, SpeechBuffered{1, 2}).want(PhaseListening))
 	decidingCorpus(t, add)
+	add("asked by a voice that broke, words awaited", awaited(asking().do(SpeechFailed{Gen: 0, Seq: 2}).want(PhaseListening)))
 	add("asked, queue", asking().do(UserText{Utterance: 2, Words: 1}, SpeechDrained{0, 2}))
 	add("asked again", asked().do(TimerFired{TimerApproval, 1}).want(PhaseListening))
 	variants("asked twice", func() *drive {

@@ -568,13 +568,6 @@ func (d *Daemon) failure(code csm.Code, reason string) protocol.ErrorParams {
 	return p
 }
 
-func withReason(message, reason string) string {
-	if reason == "" {
-		return message
-	}
-	return message + " (" + reason + ")"
-}
-
 // spokenText returns the spoken text of a segment.
 func (d *Daemon) spokenText(seg speech.Segment) string {
 	switch {

@@ -79,3 +79,10 @@ func (p *publisher) device(before csm.State, s dispatch.Step) {
 		p.notify(protocol.NotifyNotification, says)
 	}
 }
+
+func withReason(message, reason string) string {
+	if reason == "" {
+		return message
+	}
+	return message + " (" + reason + ")"
+}
