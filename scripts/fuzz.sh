@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs a part of the fuzz targets, each for a while. Which part depends on the commit, so that
 # all of them have their turn. A target that takes more than 300 MB fails. Go's mutator has a
-# buffer of 100 MB, and makes another when it loses that; GOMEMLIMIT has the old one collected. What a
-# target holds still counts. Go would spend up to a minute on making one input smaller.
+# buffer of 100 MB for each process that runs a target, and makes another with a new process;
+# GOMEMLIMIT has the old one collected. What a target holds still counts. Making an input smaller ends
+# after a number of runs, because Go ends the process after a time.
 #
 #   scripts/fuzz.sh                     # COUNT targets (default 2) for FUZZTIME each (default 1m)
 #   scripts/fuzz.sh --list              # all targets, as package and name
@@ -19,7 +20,7 @@ fuzz() {
   mkdir -p out/fuzz
   go test -c -vet=off -fuzz "^$target\$" -o out/fuzz/target.test "$package"
   (cd "$package" && GOMEMLIMIT=200MiB "$root/out/tools/peak" -limit 300 -- "$root/out/fuzz/target.test" -test.run '^$' \
-    -test.fuzz "^$target\$" -test.fuzztime "$fuzztime" -test.fuzzminimizetime 5s -test.fuzzcachedir "$cache/$package")
+    -test.fuzz "^$target\$" -test.fuzztime "$fuzztime" -test.fuzzminimizetime 1000x -test.fuzzcachedir "$cache/$package")
 }
 
 if (($# == 2)); then
