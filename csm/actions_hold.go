@@ -1,6 +1,7 @@
 package csm
 
 import (
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/hold"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
@@ -30,6 +31,13 @@ func (s *State) deaf() bool {
 // voiceless says whether nothing can be played.
 func (s *State) voiceless() bool {
 	return s.held() || s.Conv.Phase().Active() && s.Hold&SuspendSpeaker != 0
+}
+
+// inWriting says whether a whole answer is shown, and is not heard only for want of a speaker.
+func (s *State) inWriting() bool {
+	_, open := speech.LineOf(s.Speech)
+	live, _ := copilot.LiveOf(s.Copilot)
+	return open && s.voiceless() && !s.held() && !s.approving() && (live.Request == 0 || live.Cancelled)
 }
 
 // Voiceless says whether nothing that the assistant says can be heard now.
@@ -128,7 +136,14 @@ func (r *run) loseConnection() {
 // synthesised again over the new one.
 func (r *run) unhold() {
 	r.st.Hold = hold.Next(r.st.Hold, hold.Take, reasonOf(r.env.Event))
-	if line, open := speech.LineOf(r.st.Speech); open && r.connOut == connection.Opened {
+	if r.connOut == connection.Opened {
+		r.respeak()
+	}
+}
+
+// respeak has the unheard rest of the line synthesised again.
+func (r *run) respeak() {
+	if line, open := speech.LineOf(r.st.Speech); open {
 		r.st.Speech = speech.Restart(r.st.Speech)
 		r.emit(Flush{Gen: line.Gen + 1})
 		r.refresh |= 1 << TimerSpeech

@@ -242,12 +242,15 @@ func (r *run) attempt() {
 }
 
 // provisional says whether the user goes on with what the current request is about.
-func (r *run) provisional() bool { return r.words.Stamp == turn.OverRequest && r.st.MayGoOn() }
+func (r *run) provisional() bool { return r.words.Stamp == turn.OverRequest && r.st.mayGoOn() }
 
-// MayGoOn says whether the words that follow may belong to the current request: a pause ended the turn,
+// MayGoOn says whether a voice that begins now may go on with the current request.
+func (s State) MayGoOn() bool { return s.stamp() == turn.OverRequest && s.mayGoOn() }
+
+// mayGoOn says whether the words that follow may belong to the current request: a pause ended the turn,
 // the user decided none of its calls, none that may change something ran, and no other message waits. They
 // do if its answer is not audible.
-func (s *State) MayGoOn() bool {
+func (s *State) mayGoOn() bool {
 	cur := s.Current
 	return len(s.Queue) == 0 && s.config().Turns != turn.Manual && cur.Role == User && cur.Failed == "" && cur.Utterance != 0 &&
 		!cur.Decided && !s.approving()

@@ -18,7 +18,7 @@ import (
 // message that was begun before the question is queued; another one rejects the call. Only
 // that one call is approved.
 //
-// A preapproved call runs without a question, once earlier speech was heard. If the user
+// A preapproved call runs without a question, once earlier speech was heard or can only be read. If the user
 // interrupts that speech, the call is asked about like any other.
 
 // Approval is the state of the question about a call.
@@ -49,6 +49,9 @@ func approvalRows() []Row {
 		return r.st.Conv.Phase() == PhaseListening && !r.st.cutIn()
 	})
 	over := when("nothing is left to play", func(r *run) bool { return !speechOpen(r.st) })
+	shown := when("nothing is left to play, or it can only be read", func(r *run) bool {
+		return !speechOpen(r.st) || r.st.voiceless() && !r.st.held()
+	})
 	counts := when("the yes counts", (*run).consents)
 	reads := when("the call changes nothing and the user is silent", func(r *run) bool {
 		call, _ := r.asked()
@@ -69,7 +72,7 @@ func approvalRows() []Row {
 	return []Row{
 		row(ApprovalNone, AnswerAsks, Guard{}, ApprovalAsking, CauseToolApproval, (*run).ask),
 		row(ApprovalAsking, LineHeard, passes, ApprovalNone, CauseToolApproval, (*run).approve),
-		row(ApprovalAsking, KindSettled, over.And(passes), ApprovalNone, CauseToolApproval, (*run).approve),
+		row(ApprovalAsking, KindSettled, shown.And(passes), ApprovalNone, CauseToolApproval, (*run).approve),
 		row(ApprovalAsking, LineHeard, Guard{}, ApprovalListening, CauseToolApproval, (*run).questionHeard),
 		row(ApprovalAsking, KindSpeechStarted, unheard, ApprovalListening, CauseUserInterrupt, (*run).cut),
 		row(ApprovalAsking, KindSpeechFailed, Guard{}, ApprovalListening, CauseError, (*run).questionBroke),
@@ -266,6 +269,9 @@ func (r *run) decide() {
 func (r *run) approve() {
 	call, _ := r.asked()
 	live, _ := copilot.LiveOf(r.st.Copilot)
+	if speech.Begun(r.st.Speech) { // and broke off, for want of a speaker
+		r.respeak()
+	}
 	// No decision, no change, and nothing was heard: the turn stays provisional.
 	beside := r.passes() && call.Reads && history.HeardOf(r.st.History.Said(), live.Request) == 0
 	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})

@@ -403,9 +403,7 @@ var (
 	})
 	// Nor behind speech that only lacks a speaker: that is shown in writing.
 	behindLoss = when("an utterance is queued behind speech without a speaker", func(r *run) bool {
-		_, open := speech.LineOf(r.st.Speech)
-		live, _ := copilot.LiveOf(r.st.Copilot)
-		return open && r.st.voiceless() && !r.st.held() && len(r.st.Queue) > 0 && !r.approving() && (live.Request == 0 || live.Cancelled)
+		return r.st.inWriting() && len(r.st.Queue) > 0
 	})
 	audioLost = when("its audio was lost", func(r *run) bool {
 		switch r.st.Speech.(type) {

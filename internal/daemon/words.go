@@ -8,7 +8,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 )
@@ -177,10 +176,7 @@ func (d *Daemon) goesOn(utterance uint64, class csm.Class, text string, joined *
 
 // mayGoOn reports whether a voice that begins now may continue the current message. With a manual
 // commit it never does: a draft may grow for minutes.
-func (d *Daemon) mayGoOn() bool {
-	st := d.loop.State()
-	return st.MayGoOn() && !speech.Begun(st.Speech)
-}
+func (d *Daemon) mayGoOn() bool { return d.loop.State().MayGoOn() }
 
 // unfinished reports whether the words of the open utterance are the beginning of more: "yes" where
 // nothing was asked, "hold on" where there is nothing to hold, or one word that is no command.

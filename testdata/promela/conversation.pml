@@ -278,6 +278,7 @@ inline look() {
 #define playback (lineup || underway)
 #define passing (ap != A_NONE && asked == 0 && allow[0]) /* nobody is asked about it */
 #define asking_ (ap != A_NONE && !passing)
+#define inwriting (voiceless && !held && lineup && !underway && ap == A_NONE) /* a whole answer that only lacks a speaker */
 #define again_ (!lineup && asked < 2)
 #define MAN ((turn || ph == INTERRUPTED) -> man : turns)
 #define PROF ((turn || ph == INTERRUPTED) -> prof : profile)
@@ -429,6 +430,7 @@ inline settle() {
   if
   :: ap == A_DECIDING && (xlost || deaf) -> if :: again_ -> ask() :: else -> ap = A_LISTENING fi
   :: ap == A_DECIDING && !(xlost || deaf) && reads[0] && quiet -> approve()
+  :: passing && ap == A_ASKING && lineup && voiceless && !held -> if :: sounds -> again() :: else fi; approve() /* what was said before it can be read */
   :: else
   fi;
   /* the user ended the turn by hand, and its words are all there */
@@ -474,7 +476,7 @@ inline settle() {
   fi;
   /* nor behind what only lacks a speaker, which is shown in writing */
   if
-  :: voiceless && !held && lineup && queue > 0 && !underway && ap == A_NONE ->
+  :: inwriting && queue > 0 ->
      if
      :: ph == SPEAKING || ph == GENERATING -> cut(); ph = LISTENING
      :: ph == LISTENING && quiet -> stop_speech()
