@@ -279,6 +279,9 @@ func (c *call) tellWordsFailed(n *news) {
 // ---- the sound of answers
 
 func (c *call) tellBuffer(what, response string) {
+	if was := c.turns.answering; was || what == "started" {
+		c.turns.answering, c.turns.answered = what == "started", c.turns.pos
+	}
 	c.send(outputBufferEvent{Type: "output_audio_buffer." + what, EventID: newID("event"), ResponseID: response})
 }
 

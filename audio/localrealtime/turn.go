@@ -33,6 +33,8 @@ type turnState struct {
 	delays    turns.Delays    // of pauses that end a turn
 	why       turns.Judgement // of the last window of a pause
 	loudness  turns.Loudness  // tells the user's voice from one in the background
+	answering bool            // the voice of an answer is on its way to the caller
+	answered  int64           // where it ended
 	base      int64           // position at which endpoint started
 	sound     soundOfPause
 	open      *utterance    // may be nil
@@ -111,10 +113,10 @@ func (c *call) onWindow(w window) {
 // sooner than with words that say nothing.
 func (c *call) pushVoice(w window) (vad.Edge, bool) {
 	t := &c.turns
-	level, voice := audio.LevelOf(w.pcm).RMS, t.endpoint.MayBeVoice(w.speech)
-	t.loudness.Hear(level, voice, t.endpoint.Speaking())
+	level, voice, echo := audio.LevelOf(w.pcm).RMS, t.endpoint.MayBeVoice(w.speech), t.mayEcho()
+	t.loudness.Hear(level, voice && !echo, t.endpoint.Speaking())
 	switch {
-	case t.loudness.Counts(level):
+	case echo || t.loudness.Counts(level):
 		return t.endpoint.Push(w.speech)
 	case !voice || !t.loudness.Faint(level):
 		return t.endpoint.Push(0)
@@ -123,6 +125,16 @@ func (c *call) pushVoice(w window) (vad.Edge, bool) {
 	e.Faint = true
 	t.why = t.delays.Judge(e)
 	return t.endpoint.PushFaint(w.speech, t.why.Delay)
+}
+
+// echoTail is how long the end of an answer may be in the caller's audio: it is played, captured and
+// sent back.
+const echoTail = listenRate
+
+// mayEcho reports whether an answer may be in the caller's audio. Then its level says little of who
+// speaks: it may be the echo, and the caller's canceller attenuates the user.
+func (t *turnState) mayEcho() bool {
+	return t.answering || t.answered > 0 && t.pos < t.answered+echoTail
 }
 
 // hearAt processes an input event at a position.

@@ -24,7 +24,7 @@ import (
 // TestWordsCountUpToThePause checks that the words of a recogniser with a backlog do
 // not count for a pause that it has not reached.
 func TestWordsCountUpToThePause(t *testing.T) {
-	c := &call{}
+	c := &call{srv: &Server{}}
 	c.turns.open = &utterance{item: "item", words: &transcriptState{start: 1000, words: "stop", heard: 5000}}
 	for pos, want := range map[int64]string{5000: "stop", 6000: "stop", 6001: ""} {
 		if got := c.wordsUpTo(pos); got.Words != want || got.Behind != (want == "") {
@@ -36,6 +36,40 @@ func TestWordsCountUpToThePause(t *testing.T) {
 		if got := c.wordsUpTo(0); got != (turns.Evidence{}) {
 			t.Errorf("%s: the evidence is %+v, want no words to wait for", name, got)
 		}
+	}
+}
+
+// TestTheEchoOfAnAnswerIsNoTalker: echo that is louder than the user does not make the user a voice in
+// the background, while the answer may be heard and after it.
+func TestTheEchoOfAnAnswerIsNoTalker(t *testing.T) {
+	c := &call{srv: &Server{}}
+	c.turns.endpoint = vad.NewEndpointer(vad.EndpointerConfig{Silence: 300 * time.Millisecond})
+	windows := func(n int, amplitude int16, speech float32) (began bool) {
+		pcm := make([]int16, vad.WindowSamples)
+		for i := range pcm {
+			pcm[i] = amplitude
+		}
+		for range n {
+			c.turns.pos += vad.WindowSamples
+			edge, ok := c.pushVoice(window{pcm: pcm, speech: speech})
+			began = began || ok && edge.Kind == vad.SpeechStart
+		}
+		return began
+	}
+	user := func() bool { began := windows(50, 300, 0.9); windows(20, 0, 0); return began }
+	user()
+	c.turns.answering = true
+	windows(50, 3000, 0.9)
+	windows(20, 0, 0)
+	if !user() {
+		t.Error("the user cannot interrupt the answer")
+	}
+	windows(50, 3000, 0.9)
+	c.turns.answering, c.turns.answered = false, c.turns.pos
+	windows(20, 3000, 0.9) // the echo of its end
+	windows(20, 0, 0)
+	if !user() {
+		t.Error("the user is not heard after the answer")
 	}
 }
 

@@ -33,18 +33,17 @@ const voicedBelow = 12
 // LevelOfVoice returns the median level of the voiced frames: a pause or a click in an utterance
 // does not count.
 func LevelOfVoice(frames []float64) (level float64, ok bool) {
-	return levelOfVoice(slices.Clone(frames))
-}
-
-// levelOfVoice is LevelOfVoice, and sorts the frames.
-func levelOfVoice(frames []float64) (level float64, ok bool) {
 	if len(frames) == 0 {
 		return 0, false
 	}
-	slices.Sort(frames)
-	least := frames[min(len(frames)*9/10, len(frames)-1)] - voicedBelow
-	first, _ := slices.BinarySearch(frames, least)
-	return middle(frames[first:]), true
+	return voicedLevel(slices.Sorted(slices.Values(frames))), true
+}
+
+// voicedLevel is LevelOfVoice of sorted levels.
+func voicedLevel(sorted []float64) float64 {
+	loud := sorted[min(len(sorted)*9/10, len(sorted)-1)]
+	first, _ := slices.BinarySearch(sorted, loud-voicedBelow)
+	return middle(sorted[first:])
 }
 
 // middle sorts the levels and returns their median.
@@ -72,12 +71,16 @@ const (
 	loudnessKept = 160
 	// loudnessKnown is how many of them make the level known: 0.5 s.
 	loudnessKnown = 16
+	// ownKnown is how many turns make the user's own level sure: a voice as loud as that is the user's.
+	ownKnown = 3
 	// ownWindows is how many windows at the user's earlier level show that the user speaks.
 	ownWindows = 4
 	// talkerWindows is how many windows with a voice in the background show that somebody talks
-	// there, unless it has paused for talkerPauses: 5 s.
+	// there, unless it has paused for talkerPauses: 5 s. Until the user's own level is sure, it may be
+	// the user, who was louder for a moment, and counts if nobody louder speaks for talkerAlone: 10 s.
 	talkerWindows = 6
 	talkerPauses  = 156
+	talkerAlone   = 312
 )
 
 // Loudness tells the user's voice from a voice that is far below it. What is far below it does
@@ -96,11 +99,13 @@ type Loudness struct {
 	count  int
 	open   bool
 
+	level  float64 // of the open turn's voice, or of the last turn's
 	limit  float64 // what is below it is background
 	known  bool    // limit is that of the open turn's voice, or of the last turn's
 	heard  int     // windows with a voice in the background
 	talker bool    // somebody talks in the background
 	pause  int     // windows without any voice in a row
+	alone  int     // windows since the last with the user's voice
 	before float64 // level of the last turn
 	recent bool    // and it was before no long pause
 }
@@ -113,12 +118,15 @@ func (l *Loudness) Hear(level float64, voice, open bool) {
 		l.known = l.known && l.talker
 	case l.open && !open:
 		if l.count >= loudnessKnown {
-			l.before, l.recent = l.limit+backgroundBelow, true
+			l.before, l.recent = l.level, true
 			l.own.Add(l.before)
 		}
 		l.count = 0
 	}
 	l.open = open
+	if l.alone++; l.alone > talkerAlone && !open && len(l.own) < ownKnown {
+		l.known, l.talker, l.heard, l.recent = false, false, 0, false
+	}
 	if !voice {
 		if l.pause++; l.pause > talkerPauses {
 			l.talker, l.heard, l.recent = false, 0, false
@@ -135,6 +143,9 @@ func (l *Loudness) Hear(level float64, voice, open bool) {
 		l.heard++
 		l.talker = l.talker || l.heard >= talkerWindows
 	}
+	if l.known && level >= l.limit {
+		l.alone = 0
+	}
 	if open && !(l.known && level < l.limit) {
 		l.voiced[l.count%loudnessKept] = level
 		l.count++
@@ -143,16 +154,23 @@ func (l *Loudness) Hear(level float64, voice, open bool) {
 }
 
 // refer sets the limit of the open turn. It is that of the voice in the turn, or else of the
-// user's earlier turns once the turn has a voice as loud.
+// user's earlier turns once the turn has a voice as loud. A voice as loud as in most earlier turns is
+// never below it, even if the user was louder for a moment.
 func (l *Loudness) refer() {
 	var sorted [loudnessKept]float64
 	voiced := sorted[:copy(sorted[:], l.voiced[:min(l.count, loudnessKept)])]
-	level, _ := levelOfVoice(voiced)
-	own, known := l.own.Level()
-	known = known && len(voiced) >= ownWindows && voiced[len(voiced)-ownWindows] >= own-backgroundBelow
-	l.limit, l.known = own-backgroundBelow, known
-	if len(voiced) >= loudnessKnown && (level >= own-backgroundBelow || !known) {
-		l.limit, l.known = level-backgroundBelow, true
+	slices.Sort(voiced)
+	own, some := l.own.Level()
+	usual := own - backgroundBelow
+	l.level, l.known = own, some && len(voiced) >= ownWindows && voiced[len(voiced)-ownWindows] >= usual
+	if len(voiced) >= loudnessKnown {
+		if level := voicedLevel(voiced); level >= usual || !l.known {
+			l.level, l.known = level, true
+		}
+	}
+	l.limit = l.level - backgroundBelow
+	if len(l.own) >= ownKnown {
+		l.limit = min(l.limit, usual)
 	}
 	if before, _ := slices.BinarySearch(voiced, l.limit); l.known && (before >= talkerWindows || l.recent && l.before < l.limit) {
 		l.talker = true // it was heard before the user

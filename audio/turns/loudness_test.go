@@ -67,6 +67,58 @@ func TestABackgroundBeginsATurnOnlyOnItsOwn(t *testing.T) {
 	}
 }
 
+// A user who was louder for a moment is still heard.
+func TestAUserWhoWasLouderIsHeard(t *testing.T) {
+	turn := func(l *Loudness, level float64) { l.windows(50, level, true); l.pauses(20, true); l.pauses(10, false) }
+	for name, before := range map[string]func(*Loudness){
+		"a laugh in the first turn": func(l *Loudness) {
+			l.windows(40, -35, true)
+			l.windows(10, -20, true)
+			l.windows(10, -35, true)
+			l.pauses(30, false)
+			l.windows(320, -35, false)
+		},
+		"a passage after three turns": func(l *Loudness) {
+			turn(l, -35)
+			turn(l, -35)
+			turn(l, -35)
+			l.windows(30, -35, true)
+			l.windows(50, -20, true)
+		},
+		"a turn after three":        func(l *Loudness) { turn(l, -35); turn(l, -35); turn(l, -35); turn(l, -20) },
+		"the first turns, for 10 s": func(l *Loudness) { turn(l, -35); turn(l, -20); l.windows(320, -35, false) },
+		"the first turns, with attempts": func(l *Loudness) {
+			turn(l, -35)
+			turn(l, -20)
+			for range 4 {
+				l.windows(40, -35, false)
+				l.pauses(60, false)
+			}
+		},
+	} {
+		var l Loudness
+		before(&l)
+		if open := l.open; !l.windows(1, -35, open) {
+			t.Errorf("%s: the user's usual voice does not count", name)
+		}
+	}
+	var l Loudness
+	for range 4 {
+		turn(&l, -30)
+	}
+	l.windows(10, -50, true)
+	turn(&l, -30)
+	if l.windows(2000, -50, false) {
+		t.Error("a talker far below the user's own level counts after a minute")
+	}
+	for range 6 {
+		turn(&l, -20)
+	}
+	if own, _ := l.own.Level(); own != -20 {
+		t.Errorf("the user's own level is %v after louder turns", own)
+	}
+}
+
 // A short answer is known as the user's by the level of earlier turns.
 func TestAShortAnswerHasTheLevelOfEarlierTurns(t *testing.T) {
 	var l Loudness

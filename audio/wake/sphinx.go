@@ -26,18 +26,18 @@ static ps_decoder_t *new_decoder(char const *hmm, double threshold) {
 	return decoder;
 }
 
-// The length of a detected phrase in frames, or 0, and its score.
-static int heard(ps_decoder_t *decoder, int32 *score) {
+// The length of a detected phrase in frames, or 0, its last frame, and its score.
+static int heard(ps_decoder_t *decoder, int *to, int32 *score) {
 	if (ps_get_hyp(decoder, score) == NULL)
 		return 0;
 	ps_seg_t *phrase = ps_seg_iter(decoder);
 	if (phrase == NULL)
 		return 0;
-	int from, to;
-	ps_seg_frames(phrase, &from, &to);
+	int from;
+	ps_seg_frames(phrase, &from, to);
 	*score = ps_seg_prob(phrase, NULL, NULL, NULL);
 	ps_seg_free(phrase);
-	return to - from + 1;
+	return *to - from + 1;
 }
 */
 import "C"
@@ -81,8 +81,10 @@ var quiet = sync.OnceFunc(func() { C.err_set_logfp(nil) })
 // sphinx is a decoder of PocketSphinx 5prealpha with a keyword search.
 type sphinx struct {
 	decoder *C.ps_decoder_t
-	samples int     // of the current utterance
-	doubted int64   // samples at audio.SampleRate since a detection that is not sure
+	samples int   // of the current utterance
+	doubted int64 // samples at audio.SampleRate since the first detection that is not sure
+	end     C.int // last frame of the newest of these, and the samples since then
+	ago     int64
 	sure    float64 // the logarithm of Config.Threshold
 
 	softLimit, hardLimit int // samples
@@ -153,16 +155,22 @@ func (s *sphinx) listen(pcm []int16) (match, error) {
 	}
 	s.samples += len(pcm)
 	var score C.int32
-	frames := C.heard(s.decoder, &score)
+	var end C.int
+	frames := C.heard(s.decoder, &end, &score)
 	likely := float64(score+scoreOffset) * scoreUnit
 	m := match{found: frames > 0, sure: likely > s.sure-scoreUnit, length: int64(frames) * frameTime, likely: likely}
 	if m.found && !m.sure {
-		m.ago = s.doubted
-		if s.doubted += int64(len(pcm)) * audio.SampleRate / SampleRate; m.ago < doubtFor {
+		if end != s.end {
+			s.end, s.ago = end, 0 // a better match took the place of the last one
+		}
+		m.ago = s.ago
+		waited, piece := s.doubted, int64(len(pcm))*audio.SampleRate/SampleRate
+		s.doubted, s.ago = waited+piece, s.ago+piece
+		if waited < doubtFor {
 			m = match{} // it may become sure
 		}
 	} else {
-		s.doubted = 0
+		s.doubted, s.end, s.ago = 0, 0, 0
 	}
 	if m.found || s.samples >= s.hardLimit || s.samples >= s.softLimit && C.ps_get_in_speech(s.decoder) == 0 {
 		return m, s.restart()
@@ -178,7 +186,7 @@ func (s *sphinx) restart() error {
 }
 
 func (s *sphinx) begin() error {
-	s.samples, s.doubted = 0, 0
+	s.samples, s.doubted, s.end, s.ago = 0, 0, 0, 0
 	if C.ps_start_utt(s.decoder) < 0 {
 		return errors.New("PocketSphinx failed to start an utterance; turn the wake phrase off and on again")
 	}

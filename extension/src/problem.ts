@@ -57,8 +57,9 @@ const MACHINERY: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 
 /** The problem after a transition. A working conversation resolves what prevented it; a failed answer stays until the next question. */
 export function afterTransition(problem: Problem | undefined, p: StateParams): Problem | undefined {
-  const works = (p.state === 'listening' && p.cause === 'audio.ready' && problem?.code.startsWith('copilot') !== true)
-    || (p.cause === 'device.restored' && problem?.code === 'deviceLost' && p.metadata.reason !== 'device'); // no other one is lost
+  const lost = problem?.code === 'deviceLost' && p.metadata.reason === 'device'; // this one or another
+  const works = !lost && ((p.state === 'listening' && p.cause === 'audio.ready' && problem?.code.startsWith('copilot') !== true)
+    || (p.cause === 'device.restored' && problem?.code === 'deviceLost'));
   const blocked = p.state === 'suspended' && p.metadata.reason !== 'user'; // by another problem, which replaces the one of the last answer
   return works ? undefined : blocked ? afterQuestion(problem) : problem;
 }

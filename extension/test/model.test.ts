@@ -128,6 +128,10 @@ test('a problem ends with what ends it: the next question, or a conversation tha
   assert.equal(after(problem('copilotQuota'), turn({ event: 'turn-started', role: 'user' })).problem, undefined);
   assert.equal(after(problem('deviceLost'), turn({ event: 'turn-started', role: 'user' })).problem?.code, 'deviceLost');
   assert.equal(after(problem('deviceLost'), state('listening', { cause: 'audio.ready' })).problem, undefined);
+  assert.equal(
+    after(problem('deviceLost'), state('listening', { cause: 'audio.ready', metadata: { copilotRequestId: null, interruptionCount: 0, reason: 'device' } })).problem?.code,
+    'deviceLost', 'the speaker is lost',
+  );
   assert.equal(after(problem('deviceLost'), state('suspended', { cause: 'device.lost' }), state('speaking', { cause: 'device.restored' })).problem, undefined);
   const oneBack = { state: 'listening' as const, cause: 'device.restored' as const };
   assert.equal(after(problem('deviceLost'), state('listening', { ...oneBack, metadata: { copilotRequestId: null, interruptionCount: 0, reason: 'device' } })).problem?.code, 'deviceLost');

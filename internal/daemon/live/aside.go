@@ -22,6 +22,9 @@ type aside struct {
 	w     *World
 	inner func(*audio.Frame)
 	wake  func() // wakes the speaker
+	// voiceless reports whether the speaker is lost. An aside does not wait for it, because the
+	// microphone is muted while one plays.
+	voiceless func() bool
 
 	mu          sync.Mutex
 	gen         uint32             // newest speech generation; an interruption also ends the asides
@@ -34,13 +37,13 @@ type aside struct {
 }
 
 func newAside(w *World, inner func(*audio.Frame)) *aside {
-	return &aside{w: w, inner: inner, wake: func() {}, first: asides, last: asides, collected: map[uint32][]int16{}}
+	return &aside{w: w, inner: inner, wake: func() {}, voiceless: func() bool { return false }, first: asides, last: asides, collected: map[uint32][]int16{}}
 }
 
 // say has a text synthesised. It plays once all of its audio has arrived.
 func (a *aside) say(text string) {
 	c := a.w.link.live.Load()
-	if c == nil {
+	if c == nil || a.voiceless() {
 		return // the text is also shown
 	}
 	a.mu.Lock()
@@ -96,7 +99,7 @@ func (a *aside) ended(seg audio.SegmentID) {
 	defer a.mu.Unlock()
 	pcm := a.collected[seg.Seq]
 	delete(a.collected, seg.Seq)
-	if len(pcm) == 0 {
+	if len(pcm) == 0 || a.voiceless() {
 		return
 	}
 	a.wake()

@@ -368,6 +368,12 @@ func (d *devices) speakerNeeded() {
 	}
 }
 
+// voiceless reports whether the speaker is lost.
+func (d *devices) voiceless() bool {
+	out := d.out.Load()
+	return out != nil && out.lost.Load()
+}
+
 func (d *devices) captured(pos int64, f *audio.Frame, ear *ear) {
 	d.out.Load().captured()
 	if d.muted.Load() || d.w.aside.sounding() {

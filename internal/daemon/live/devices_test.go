@@ -184,6 +184,28 @@ func TestREQ008MicrophoneLostInAnAnswer(t *testing.T) {
 	tk.want(protocol.StateListening)
 }
 
+// TestNoAsideWaitsForASpeaker: the microphone is muted while an aside plays, so one that a lost
+// speaker cuts off, or that arrives without a speaker, is dropped, and the user is heard.
+func TestNoAsideWaitsForASpeaker(t *testing.T) {
+	tk, _, out := plugged(t)
+	sounds := func() bool { return tk.w.aside.sounding() }
+	tk.w.Say("A dialog in the editor waits for you, which you have to answer before anything goes on.")
+	tk.eventually("it is heard", sounds)
+	plug := out.pull()
+	tk.lacks(csm.SuspendSpeaker)
+	tk.eventually("the microphone is open", func() bool { return !sounds() })
+	seg := audio.SegmentID{Gen: tk.w.aside.gen, Seq: tk.w.aside.last}
+	tk.w.aside.audio(seg, make([]int16, audio.SampleRate))
+	tk.w.aside.ended(seg) // it was on its way
+	if tk.w.Say("And another."); sounds() {
+		t.Error("the microphone is muted for what cannot be heard")
+	}
+	tk.mouth.say(t, sentence)
+	tk.want(protocol.StateProcessing)
+	plug()
+	tk.lacks(0)
+}
+
 // TestTakeOverIsOfOneStart: a start takes the microphone from another window if
 // requested, and later starts do not.
 func TestTakeOverIsOfOneStart(t *testing.T) {

@@ -157,6 +157,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w.aside = newAside(w, w.volume.render)
 		w.devices = newDevices(w)
 		w.voice.wake, w.aside.wake = w.devices.speakerNeeded, w.devices.speakerNeeded
+		w.aside.voiceless = w.devices.voiceless
 		w.silence = &silencer{inner: w.aside.render}
 		w.cues = newCues(w.silence.render, w.devices.speakerNeeded)
 		w.link = newLink(w)
@@ -201,10 +202,8 @@ func (w *World) Execute(e csm.Effect) {
 		w.devices.startCapture(e.Instance)
 	case csm.HoldCapture:
 		w.devices.hold(true)
-		w.service.suspend(true)
 	case csm.ReleaseCapture:
 		w.devices.hold(false)
-		w.service.suspend(false)
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
 	case csm.PublishState:
@@ -260,8 +259,12 @@ func (w *World) Say(text string) { w.aside.say(text) }
 var _ daemon.Holder = (*World)(nil)
 
 // Held implements daemon.Holder. While the connection is missing and the microphone is
-// not, the user's speech is kept for a limited time.
-func (w *World) Held(why csm.SuspendReason) { w.devices.because(why) }
+// not, the user's speech is kept for a limited time. The models of this machine rest while nothing is
+// heard and nothing is spoken.
+func (w *World) Held(why csm.SuspendReason) {
+	w.devices.because(why)
+	w.service.suspend(why != 0 && why != csm.SuspendMicrophone && why != csm.SuspendSpeaker)
+}
 
 // Configure implements daemon.World. Devices, cues and silence change at once; all
 // other settings are read when the part next starts.

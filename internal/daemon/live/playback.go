@@ -109,6 +109,7 @@ func (p *playback) run(ctx context.Context) {
 			p.ear.front.ReopenedSink(true)
 			continue
 		case p.lost.CompareAndSwap(false, true):
+			p.d.w.aside.stop(0)
 			p.d.lost(p.instance, csm.Speaker, err)
 		}
 		if !reopen(ctx, p.sink) {

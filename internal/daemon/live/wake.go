@@ -66,7 +66,8 @@ func newWaker(w *World) *waker {
 
 // configure applies changed settings.
 func (k *waker) configure(set protocol.Settings) {
-	same := k.set.Wake == set.Wake && k.set.Audio.InputDevice == set.Audio.InputDevice
+	same := k.set.Wake == set.Wake && k.set.Audio.InputDevice == set.Audio.InputDevice &&
+		(k.spotter == nil || k.doubts == k.w.comparer.available())
 	k.set = set
 	if same && k.cancel != nil {
 		return
