@@ -49,8 +49,8 @@ func approvalRows() []Row {
 		return r.st.Conv.Phase() == PhaseListening && !r.st.cutIn()
 	})
 	over := when("nothing is left to play", func(r *run) bool { return !speechOpen(r.st) })
-	shown := when("nothing is left to play, or it can only be read", func(r *run) bool {
-		return !speechOpen(r.st) || r.st.voiceless() && !r.st.held()
+	shown := when("nothing is left to play, or it can only be read and the user does not hold it", func(r *run) bool {
+		return !speechOpen(r.st) || r.st.voiceless() && !r.st.held() && !r.st.VoicePaused && userSilent.Holds(r)
 	})
 	counts := when("the yes counts", (*run).consents)
 	reads := when("the call changes nothing and the user is silent", func(r *run) bool {

@@ -1,6 +1,7 @@
 package csm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -512,7 +513,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 			if !(asked && w.Calls[0].ID == f.ToolCall) && !(len(running.Calls) > 0 && running.Calls[0].ID == f.ToolCall && running.Calls[0].Allowed) {
 				return fmt.Errorf("invariant 13: call %d runs without approval", f.ToolCall)
 			}
-			if err := checkConsent(before, e, after, f); err != nil {
+			if err := errors.Join(checkConsent(before, e, after, f), checkHolds(before, e, after, f)); err != nil {
 				return err
 			}
 		case Summarise:

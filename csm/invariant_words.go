@@ -29,6 +29,21 @@ func checkQueue(s State) error {
 	return fmt.Errorf("invariant 16: nothing ends what %d utterances wait for", len(s.Queue))
 }
 
+// checkHolds: a call that is allowed beforehand does not run while speech before it is paused or the
+// user speaks over it (invariant 14).
+func checkHolds(before State, e Envelope, after State, f CallTool) error {
+	w, asked := before.Copilot.(copilot.WaitingForApproval)
+	_, open := speech.LineOf(before.Speech)
+	_, quiet := after.Turn.(turn.Idle)
+	if _, click := e.Event.(UserApprove); click || !asked || w.Calls[0].ID != f.ToolCall || !before.passes() || !open {
+		return nil
+	}
+	if _, open = speech.LineOf(after.Speech); open && (!quiet || after.VoicePaused) {
+		return fmt.Errorf("invariant 14: call %d runs although the user holds what was said before it", f.ToolCall)
+	}
+	return nil
+}
+
 // checkConsent: a call that the user allows by voice runs in silence, after a yes to a question
 // that was heard, with nothing lost since; one that changes something, after a time in which
 // the user may take the yes back (invariant 14).

@@ -127,7 +127,12 @@ func (s *State) stamp() turn.Stamp {
 		return turn.OverProse
 	case sounds || s.Conv.Phase() == PhaseInterrupted:
 		return turn.OverAnswer
-	case !(s.inWriting() && quiet) && (busy || s.Current.Utterance != 0 || !quiet):
+	case s.inWriting():
+		if s.Asked {
+			return turn.OverProse
+		}
+		return turn.OverAnswer
+	case busy || s.Current.Utterance != 0 || !quiet:
 		return turn.OverRequest
 	case s.Asked:
 		return turn.OverProse

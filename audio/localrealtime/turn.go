@@ -113,10 +113,13 @@ func (c *call) onWindow(w window) {
 // sooner than with words that say nothing.
 func (c *call) pushVoice(w window) (vad.Edge, bool) {
 	t := &c.turns
-	level, voice, echo := audio.LevelOf(w.pcm).RMS, t.endpoint.MayBeVoice(w.speech), t.mayEcho()
-	t.loudness.Hear(level, voice && !echo, t.endpoint.Speaking())
+	if t.mayEcho() {
+		return t.endpoint.Push(w.speech)
+	}
+	level, voice := audio.LevelOf(w.pcm).RMS, t.endpoint.MayBeVoice(w.speech)
+	t.loudness.Hear(level, voice, t.endpoint.Speaking())
 	switch {
-	case echo || t.loudness.Counts(level):
+	case t.loudness.Counts(level):
 		return t.endpoint.Push(w.speech)
 	case !voice || !t.loudness.Faint(level):
 		return t.endpoint.Push(0)

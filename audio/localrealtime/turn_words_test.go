@@ -64,12 +64,24 @@ func TestTheEchoOfAnAnswerIsNoTalker(t *testing.T) {
 	if !user() {
 		t.Error("the user cannot interrupt the answer")
 	}
-	windows(50, 3000, 0.9)
+	windows(300, 3000, 0.9)
 	c.turns.answering, c.turns.answered = false, c.turns.pos
 	windows(20, 3000, 0.9) // the echo of its end
 	windows(20, 0, 0)
 	if !user() {
 		t.Error("the user is not heard after the answer")
+	}
+
+	// Nor is an answer a pause of somebody who talks all the time.
+	windows(10, 30, 0.9)
+	user()
+	c.turns.answering = true
+	windows(300, 30, 0.9)
+	c.turns.answering, c.turns.answered = false, c.turns.pos
+	windows(20, 0, 0)
+	windows(20, 0, 0)
+	if windows(50, 30, 0.9) {
+		t.Error("the talker begins a turn after the answer")
 	}
 }
 

@@ -120,6 +120,7 @@ func (l *Loudness) Hear(level float64, voice, open bool) {
 		if l.count >= loudnessKnown {
 			l.before, l.recent = l.level, true
 			l.own.Add(l.before)
+			l.respect()
 		}
 		l.count = 0
 	}
@@ -169,11 +170,16 @@ func (l *Loudness) refer() {
 		}
 	}
 	l.limit = l.level - backgroundBelow
-	if len(l.own) >= ownKnown {
-		l.limit = min(l.limit, usual)
-	}
+	l.respect()
 	if before, _ := slices.BinarySearch(voiced, l.limit); l.known && (before >= talkerWindows || l.recent && l.before < l.limit) {
 		l.talker = true // it was heard before the user
+	}
+}
+
+// respect lowers a limit that is above what is background for the user's own level.
+func (l *Loudness) respect() {
+	if own, _ := l.own.Level(); len(l.own) >= ownKnown {
+		l.limit = min(l.limit, own-backgroundBelow)
 	}
 }
 

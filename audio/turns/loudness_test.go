@@ -86,6 +86,7 @@ func TestAUserWhoWasLouderIsHeard(t *testing.T) {
 			l.windows(50, -20, true)
 		},
 		"a turn after three":        func(l *Loudness) { turn(l, -35); turn(l, -35); turn(l, -35); turn(l, -20) },
+		"the third turn":            func(l *Loudness) { turn(l, -35); turn(l, -35); turn(l, -20) },
 		"the first turns, for 10 s": func(l *Loudness) { turn(l, -35); turn(l, -20); l.windows(320, -35, false) },
 		"the first turns, with attempts": func(l *Loudness) {
 			turn(l, -35)

@@ -454,8 +454,8 @@ func (t *Tracker) judge(p float32, faint bool) {
 // attenuates the user too.
 func (t *Tracker) inBackground(p float32, end int64) bool {
 	level := t.levels.window(end)
-	if t.window%int64(len(t.detectors)) == 0 {
-		t.loudness.Hear(level, p >= silentBelow && !t.levels.audible, t.marker.speaking())
+	if t.window%int64(len(t.detectors)) == 0 && !t.levels.audible {
+		t.loudness.Hear(level, p >= silentBelow, t.marker.speaking())
 	}
 	return !t.levels.audible && !t.loudness.Counts(level)
 }

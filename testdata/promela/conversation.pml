@@ -430,7 +430,7 @@ inline settle() {
   if
   :: ap == A_DECIDING && (xlost || deaf) -> if :: again_ -> ask() :: else -> ap = A_LISTENING fi
   :: ap == A_DECIDING && !(xlost || deaf) && reads[0] && quiet -> approve()
-  :: passing && ap == A_ASKING && lineup && voiceless && !held -> if :: sounds -> again() :: else fi; approve() /* what was said before it can be read */
+  :: passing && ap == A_ASKING && lineup && voiceless && !held && !upause && quiet -> if :: sounds -> again() :: else fi; approve() /* what was said before it can be read */
   :: else
   fi;
   /* the user ended the turn by hand, and its words are all there */

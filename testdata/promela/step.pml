@@ -28,7 +28,8 @@ inline stamp() {
   :: (sounds && !(asking_ && lastpiece) && !(lastpiece && prose && !underway && ap == A_NONE && !expl)) || (ph == INTERRUPTED && !sounds && !(asking_ && qheard) && ap != A_LISTENING) -> over = O_ANSWER
   :: else ->
      if
-     :: !(inwriting && npend == 0) && (underway || ap != A_NONE || uttered || npend > 0) -> over = O_REQUEST
+     :: inwriting -> if :: prose -> over = O_PROSE :: else -> over = O_ANSWER fi
+     :: !inwriting && (underway || ap != A_NONE || uttered || npend > 0) -> over = O_REQUEST
      :: else -> if :: prose -> over = O_PROSE :: else -> over = O_NOTHING fi
      fi
   fi

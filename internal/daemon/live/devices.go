@@ -311,13 +311,14 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		}
 		flows = false
 		d.w.port.Capturing(false)
-		switch {
-		case napped:
+		if napped {
 			lost = d.works(instance, lost) // it was opened again, and delivers nothing before the conversation resumes
-			if !d.sleep(ctx, source) {
-				return
-			}
-		case reselected(ctx, err, source):
+			err = d.sleep(ctx, source)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case napped && err == nil, reselected(ctx, err, source):
 		default:
 			if !lost {
 				lost = true
@@ -353,11 +354,14 @@ func runs(source audio.Source, deliver func(int64, *audio.Frame), given *overhea
 	}
 }
 
-// sleep closes the source until the nap is over. It returns false if ctx is done first.
-func (d *devices) sleep(ctx context.Context, source audio.Source) bool {
+// sleep closes the source until the nap is over, and opens it again.
+func (d *devices) sleep(ctx context.Context, source audio.Source) error {
 	d.w.port.Notify(protocol.NotifyLevel, protocol.LevelParams{}) // the last level until the device wakes
 	_ = source.Close()
-	return d.hearNap.over(ctx) && (source.Open(ctx) == nil || reopen(ctx, source))
+	if !d.hearNap.over(ctx) {
+		return ctx.Err()
+	}
+	return source.Open(ctx)
 }
 
 // speakerNeeded wakes the speaker, because sound follows.

@@ -204,6 +204,7 @@ func (w *World) Execute(e csm.Effect) {
 		w.devices.hold(true)
 	case csm.ReleaseCapture:
 		w.devices.hold(false)
+		w.service.suspend(false)
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
 	case csm.PublishState:
@@ -263,7 +264,9 @@ var _ daemon.Holder = (*World)(nil)
 // heard and nothing is spoken.
 func (w *World) Held(why csm.SuspendReason) {
 	w.devices.because(why)
-	w.service.suspend(why != 0 && why != csm.SuspendMicrophone && why != csm.SuspendSpeaker)
+	if why != 0 { // else capture is released, or the conversation ends
+		w.service.suspend(why != csm.SuspendMicrophone && why != csm.SuspendSpeaker)
+	}
 }
 
 // Configure implements daemon.World. Devices, cues and silence change at once; all

@@ -108,9 +108,8 @@ func (p *playback) run(ctx context.Context) {
 		case reselected(ctx, err, p.sink):
 			p.ear.front.ReopenedSink(true)
 			continue
-		case p.lost.CompareAndSwap(false, true):
-			p.d.w.aside.stop(0)
-			p.d.lost(p.instance, csm.Speaker, err)
+		default:
+			p.lose(err)
 		}
 		if !reopen(ctx, p.sink) {
 			return
@@ -119,10 +118,28 @@ func (p *playback) run(ctx context.Context) {
 	}
 }
 
-// nap closes the speaker until it is needed, and reports whether it is open again.
+// lose reports once that the speaker is lost. What it would have said beside the conversation is
+// dropped.
+func (p *playback) lose(err error) {
+	if p.lost.CompareAndSwap(false, true) {
+		p.d.w.aside.stop(0)
+		p.d.lost(p.instance, csm.Speaker, err)
+	}
+}
+
+// nap closes the speaker until it is needed, and reports whether it is open again. One that does not
+// open is lost.
 func (p *playback) nap(ctx context.Context) bool {
 	_ = p.sink.Close()
-	return p.d.playNap.over(ctx) && (p.sink.Open(ctx) == nil || reopen(ctx, p.sink))
+	if !p.d.playNap.over(ctx) {
+		return false
+	}
+	err := p.sink.Open(ctx)
+	if err == nil {
+		return true
+	}
+	p.lose(err)
+	return reopen(ctx, p.sink)
 }
 
 // tell reports that the speaker is back, on behalf of the callback that noticed.

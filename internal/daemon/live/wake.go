@@ -44,6 +44,7 @@ type waker struct {
 	busy   bool // a conversation is in progress
 	muted  bool
 	set    protocol.Settings
+	checks bool               // the local model can confirm what the spotter is not sure of
 	cancel context.CancelFunc // nil while it is not listening
 	done   chan struct{}      // closed when the last goroutine has ended
 
@@ -55,7 +56,7 @@ type waker struct {
 	// Used by the goroutine, or by the queue while there is none.
 	spotter Spotter
 	phrase  string // that the spotter listens for
-	doubts  bool   // it also reports what it is not sure of, because the local model can confirm it
+	doubts  bool   // it also reports what it is not sure of
 }
 
 func newWaker(w *World) *waker {
@@ -67,7 +68,7 @@ func newWaker(w *World) *waker {
 // configure applies changed settings.
 func (k *waker) configure(set protocol.Settings) {
 	same := k.set.Wake == set.Wake && k.set.Audio.InputDevice == set.Audio.InputDevice &&
-		(k.spotter == nil || k.doubts == k.w.comparer.available())
+		k.checks == k.w.comparer.available()
 	k.set = set
 	if same && k.cancel != nil {
 		return
@@ -116,12 +117,13 @@ func (k *waker) listen() {
 	}
 	var ctx context.Context
 	ctx, k.cancel = context.WithCancel(context.Background())
-	before, done, set := k.done, make(chan struct{}), k.set
+	k.checks = k.w.comparer.available()
+	before, done, set, checks := k.done, make(chan struct{}), k.set, k.checks
 	k.done = done
 	go func() {
 		defer close(done)
 		<-before
-		k.run(ctx, set)
+		k.run(ctx, set, checks)
 	}()
 }
 
@@ -153,8 +155,8 @@ func (k *waker) shut() {
 }
 
 // run listens until ctx is done or a recording has ended.
-func (k *waker) run(ctx context.Context, set protocol.Settings) {
-	if err := k.load(set.Wake.Phrase); err != nil {
+func (k *waker) run(ctx context.Context, set protocol.Settings, checks bool) {
+	if err := k.load(set.Wake.Phrase, checks); err != nil {
 		k.tell(err)
 		return
 	}
@@ -183,8 +185,7 @@ func (k *waker) run(ctx context.Context, set protocol.Settings) {
 }
 
 // load creates the spotter of a phrase, which takes a fraction of a second.
-func (k *waker) load(phrase string) error {
-	doubts := k.w.comparer.available()
+func (k *waker) load(phrase string, doubts bool) error {
 	if k.spotter != nil && k.phrase == phrase && k.doubts == doubts && k.spotter.Stats().Err == nil {
 		return nil
 	}
