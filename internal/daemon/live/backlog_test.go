@@ -42,7 +42,7 @@ func newGapped(t *testing.T) *gapped {
 		NewUtterance: func() uint64 { return 1 },
 	}}
 	w.devices, w.link = newDevices(w), &link{w: w}
-	w.cues = newCues(func(*audio.Frame) {}, func() {})
+	w.cues, w.service = newCues(func(*audio.Frame) {}, func() {}), &service{}
 	w.grace = newGrace(w)
 	g.ear = &ear{w: w}
 	w.devices.ear.Store(g.ear)
