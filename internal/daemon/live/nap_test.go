@@ -202,3 +202,56 @@ func TestLostMicrophoneReturnsFromANap(t *testing.T) {
 		}
 	})
 }
+
+// missing is a speaker that cannot be opened while it is absent.
+type missing struct {
+	nappingSink
+	absent atomic.Bool
+}
+
+func (d *missing) Open(ctx context.Context) error {
+	if d.absent.Load() {
+		return errors.New("unplugged")
+	}
+	return d.nappingSink.Open(ctx)
+}
+
+// TestDevicesUnpluggedInANap are reported as lost when the conversation resumes, and as restored when
+// they are back.
+func TestDevicesUnpluggedInANap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source, sink := &breakable{pulled: make(chan struct{})}, &missing{}
+		events := make(chan csm.Event, 100)
+		w := capturingTo(Config{Naps: true}, source, sink, func(e csm.Event) { events <- e }, func(e csm.Event, _ string) { events <- e })
+		time.Sleep(time.Second)
+		w.Held(csm.SuspendUser)
+		w.Execute(csm.HoldCapture{})
+		time.Sleep(time.Minute)
+		source.absent.Store(true)
+		sink.absent.Store(true)
+		w.Held(0)
+		w.Execute(csm.ReleaseCapture{})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		got := map[csm.Event]int{}
+		drain := func() {
+			for len(events) > 0 {
+				got[<-events]++
+			}
+		}
+		if drain(); got[csm.AudioLost{Instance: 1, Device: csm.Microphone}] != 1 || got[csm.AudioLost{Instance: 1, Device: csm.Speaker}] != 1 {
+			t.Errorf("reported: %v", got)
+		}
+		source.absent.Store(false)
+		sink.absent.Store(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if drain(); got[csm.AudioRestored{Instance: 1, Device: csm.Microphone}] != 1 || got[csm.AudioRestored{Instance: 1, Device: csm.Speaker}] != 1 {
+			t.Errorf("reported: %v", got)
+		}
+		w.Execute(csm.CloseAudio{Instance: 1})
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
