@@ -20,24 +20,27 @@ import (
 
 // held says whether nothing may proceed.
 func (s *State) held() bool {
-	return s.Conv.Phase().Active() && (s.Hold&^suspendDevices != 0 || s.Hold&suspendDevices == suspendDevices)
+	return (s.Hold&^suspendDevices != 0 || s.Hold == suspendDevices) && s.Conv.Phase().Active()
 }
 
 // deaf says whether the user cannot be heard.
 func (s *State) deaf() bool {
-	return s.held() || s.Conv.Phase().Active() && s.Hold&SuspendMicrophone != 0
+	return s.Hold&^SuspendSpeaker != 0 && s.Conv.Phase().Active()
 }
 
 // voiceless says whether nothing can be played.
 func (s *State) voiceless() bool {
-	return s.held() || s.Conv.Phase().Active() && s.Hold&SuspendSpeaker != 0
+	return s.Hold&^SuspendMicrophone != 0 && s.Conv.Phase().Active()
 }
 
 // inWriting says whether a whole answer is shown, and is not heard only for want of a speaker.
 func (s *State) inWriting() bool {
+	if !s.voiceless() || s.held() || s.approving() {
+		return false
+	}
 	_, open := speech.LineOf(s.Speech)
 	live, _ := copilot.LiveOf(s.Copilot)
-	return open && s.voiceless() && !s.held() && !s.approving() && (live.Request == 0 || live.Cancelled)
+	return open && (live.Request == 0 || live.Cancelled)
 }
 
 // Voiceless says whether nothing that the assistant says can be heard now.

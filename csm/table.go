@@ -403,7 +403,7 @@ var (
 	})
 	// Nor behind speech that only lacks a speaker: that is shown in writing.
 	behindLoss = when("an utterance is queued behind speech without a speaker", func(r *run) bool {
-		return r.st.inWriting() && len(r.st.Queue) > 0
+		return len(r.st.Queue) > 0 && r.st.inWriting()
 	})
 	audioLost = when("its audio was lost", func(r *run) bool {
 		switch r.st.Speech.(type) {
