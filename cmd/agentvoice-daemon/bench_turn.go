@@ -17,7 +17,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/turns"
 	"github.com/agentvoice/agentvoice-daemon/audio/turns/sound"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
-	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
 
@@ -205,15 +204,7 @@ func benchPauses(ctx context.Context, clips []spokenClip) ([]heardPause, error) 
 		return nil, err
 	}
 	defer func() { _ = ear.Close() }()
-	model, err := assets.Silero()
-	if err != nil {
-		return nil, err
-	}
-	runtime, err := assets.ONNXRuntime()
-	if err != nil {
-		return nil, err
-	}
-	detector, err := vad.NewSilero(model, runtime)
+	detector, err := silero()
 	if err != nil {
 		return nil, err
 	}
