@@ -18,12 +18,14 @@
 // | gallery       | headless, virtual time                       | scripted recognition |
 // | reader        | packaged; a screen reader speaks             | silent               |
 // | localVoice    | packaged; the extension installs models      | -                    |
+// | chooseVoice   | packaged; speaks samples                     | -                    |
 // | folders       | packaged; two windows, a coding agent        | -                    |
 // | chat          | packaged; in the Chat view                   | recorded person      |
 
 import { after } from 'node:test';
 import { acting } from './acting.ts';
 import { chat } from './chat.ts';
+import { chooseVoice } from './chooseVoice.ts';
 import { folders } from './folders.ts';
 import { gallery, latency, painting } from './gallery.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -34,7 +36,7 @@ import { scripted } from './scripted.ts';
 import { print } from './table.ts';
 import { theWorld } from './world.ts';
 
-const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, reader, localVoice, folders, chat };
+const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, reader, localVoice, chooseVoice, folders, chat };
 
 // AGENTVOICE_E2E_PARTS selects parts; install always runs first.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);
