@@ -43,7 +43,12 @@ selects with that value.`,
 			if !slices.Contains([]string{protocol.VoiceAuto, protocol.VoiceNatural, protocol.VoiceFast}, engine) {
 				return misuse{fmt.Errorf("unknown --voice-engine %q; use auto, natural or fast", engine)}
 			}
-			s, err := l.synthesizers(live.SpeechChoice{Engine: engine}, speechReports{voice: func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) }})()
+			s, err := l.synthesizers(live.SpeechChoice{Engine: engine}, speechReports{
+				voice: func(err error) { fmt.Fprintln(cmd.ErrOrStderr(), err) },
+				slow: func(took time.Duration) {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s takes %d ms to its first words here, so Flite speaks; --voice-engine natural lists its voices\n", l.voice.Name(), took.Milliseconds())
+				},
+			})()
 			if err != nil {
 				return err
 			}

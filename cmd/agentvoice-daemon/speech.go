@@ -224,6 +224,7 @@ func (l localSpeech) uses(m engine.Model) bool {
 // recognizers uses the installed models, with PocketSphinx as the fallback. A recogniser that
 // replaces a damaged model, or does not know the user's language, reports it.
 func (l localSpeech) recognizers(language string, report speechReports) hearing.Factory {
+	report = report.whole()
 	factory := hearing.PocketSphinx(hearing.PocketSphinxConfig{})
 	if l.hearing != nil {
 		factory = hearing.WithFallback(hearing.Engine(l.hearing), factory, report.hearing)
@@ -267,6 +268,7 @@ func (l localSpeech) comparers(language string, local bool) hearing.Factory {
 // Flite alone. A conversation in which Flite speaks because the voice is damaged or too slow
 // reports it.
 func (l localSpeech) synthesizers(set live.SpeechChoice, report speechReports) voice.Factory {
+	report = report.whole()
 	switch {
 	case set.Engine == protocol.VoiceFast:
 		return voice.Flite()

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +141,34 @@ func TestSlowMachineIsTold(t *testing.T) {
 	}
 	if f := l.examineVoice(true, live.SpeechChoice{Engine: protocol.VoiceFast}, "rms"); !f.OK {
 		t.Errorf("doctor says %+v", f)
+	}
+}
+
+// The voices of a slow machine are listed, with the one that speaks there as the default.
+func TestVoicesOfASlowMachine(t *testing.T) {
+	ownAssets(t, "kokoro-82m-int8")
+	l := findSpeech(nil, "en")
+	keepSpeed(l.voice, 2*time.Second)
+	for choice, want := range map[string]string{protocol.VoiceAuto: voice.DefaultVoice, protocol.VoiceFast: voice.DefaultVoice} {
+		cmd := newModelsVoices()
+		var out, failed bytes.Buffer
+		cmd.SetOut(&out)
+		cmd.SetErr(&failed)
+		cmd.SetArgs([]string{"--json", "--voice-engine", choice})
+		if err := cmd.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		var list []listedVoice
+		if err := json.Unmarshal(out.Bytes(), &list); err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(list, func(v listedVoice) bool { return v.Default })
+		if i < 0 || list[i].Name != want {
+			t.Errorf("%s: %+v", choice, list)
+		}
+		if told := strings.Contains(failed.String(), "so Flite speaks"); told != (choice == protocol.VoiceAuto) {
+			t.Errorf("%s: the user was told %q", choice, failed.String())
+		}
 	}
 }
 

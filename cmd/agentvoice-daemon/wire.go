@@ -222,8 +222,25 @@ type speechReports struct {
 	slow                              func(took time.Duration)
 }
 
+// whole replaces missing reports with functions that do nothing.
+func (r speechReports) whole() speechReports {
+	for _, f := range []*func(error){&r.hearing, &r.voice, &r.turnEnd, &r.detector} {
+		if *f == nil {
+			*f = func(error) {}
+		}
+	}
+	if r.language == nil {
+		r.language = func(string, string) {}
+	}
+	if r.slow == nil {
+		r.slow = func(time.Duration) {}
+	}
+	return r
+}
+
 // localEngines creates the engines of this machine.
 func localEngines(log zerolog.Logger, set live.SpeechChoice, report speechReports) (localrealtime.Config, error) {
+	report = report.whole()
 	speech := findSpeech(modelNames(set.Models), set.Language)
 	if speech.err != nil {
 		log.Warn().Err(speech.err).Msg("some speech models are unusable")
