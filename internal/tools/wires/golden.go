@@ -17,9 +17,10 @@ type conversation struct {
 	states []state
 	turns  []turn
 
-	sent   map[uint64]int // requests per utterance
-	ends   map[uint64]int // ends per request
-	played map[string]int // segments of answers, by request and position
+	sent     map[uint64][]uint64 // requests per utterance
+	ends     map[uint64]int      // ends per request
+	withdrew map[uint64]bool     // requests that were cancelled
+	played   map[string]int      // segments of answers, by request and position
 }
 
 type state struct {
@@ -50,6 +51,7 @@ type effects struct {
 	}
 	SendCopilot *struct {
 		Request   uint64 `json:"request"`
+		Round     int    `json:"round"`
 		Utterance uint64 `json:"utterance"`
 	}
 	Speak *struct {
@@ -65,7 +67,7 @@ type effects struct {
 
 // read extracts the conversation from a journal.
 func read(j *journal.Journal) (*conversation, error) {
-	c := &conversation{sent: map[uint64]int{}, ends: map[uint64]int{}, played: map[string]int{}}
+	c := &conversation{sent: map[uint64][]uint64{}, ends: map[uint64]int{}, withdrew: map[uint64]bool{}, played: map[string]int{}}
 	pieces := map[[2]uint32]string{} // text spoken as a segment
 	for _, l := range j.Lines {
 		if l.Event == "" {
@@ -78,6 +80,7 @@ func read(j *journal.Journal) (*conversation, error) {
 		switch e := env.Event.(type) {
 		case csm.CopilotDone:
 			c.ends[e.Request]++
+			c.withdrew[e.Request] = c.withdrew[e.Request] || e.Cancelled
 		case csm.SpeechPlayed:
 			if piece := pieces[[2]uint32{e.Gen, e.Seq}]; piece != "" {
 				c.played[piece]++
@@ -99,7 +102,9 @@ func read(j *journal.Journal) (*conversation, error) {
 				t := fx.PublishTurn
 				c.turns = append(c.turns, turn{id: t.Turn.ID, request: t.Turn.Request, end: t.End})
 			case fx.SendCopilot != nil:
-				c.sent[fx.SendCopilot.Utterance]++
+				if s := fx.SendCopilot; s.Round == 0 {
+					c.sent[s.Utterance] = append(c.sent[s.Utterance], s.Request)
+				}
 			case fx.Speak != nil:
 				s := fx.Speak.Segment
 				if s.Request != 0 {
@@ -137,12 +142,15 @@ func (c *conversation) enter(s state) {
 	}
 }
 
-// once reports what was asked or said more than once, or did not end exactly once.
+// once reports what was asked or said more than once, or did not end exactly once. A request that was
+// cancelled because the user went on was asked again with the rest.
 func (c *conversation) once() error {
 	var all []error
-	for utterance, n := range c.sent {
-		if n != 1 {
-			all = append(all, fmt.Errorf("utterance %d was asked %d times", utterance, n))
+	requests := 0
+	for utterance, of := range c.sent {
+		requests += len(of)
+		if asked := slices.DeleteFunc(slices.Clone(of), func(r uint64) bool { return c.withdrew[r] && r != of[len(of)-1] }); len(asked) != 1 {
+			all = append(all, fmt.Errorf("utterance %d was asked %d times", utterance, len(asked)))
 		}
 	}
 	for request, n := range c.ends {
@@ -150,8 +158,8 @@ func (c *conversation) once() error {
 			all = append(all, fmt.Errorf("request %d ended %d times", request, n))
 		}
 	}
-	if len(c.ends) != len(c.sent) {
-		all = append(all, fmt.Errorf("%d requests have %d ends", len(c.sent), len(c.ends)))
+	if len(c.ends) != requests {
+		all = append(all, fmt.Errorf("%d requests have %d ends", requests, len(c.ends)))
 	}
 	for piece, n := range c.played {
 		if n != 1 {
