@@ -6,7 +6,7 @@
 package usage
 
 import (
-	"strings"
+	"regexp"
 	"time"
 )
 
@@ -66,15 +66,15 @@ func (u Use) Cost() (Nano, bool) {
 	return 0, false
 }
 
+// snapshot matches a model as it was on a date.
+var snapshot = regexp.MustCompile(`^(.+)-\d{4}-\d{2}-\d{2}$`)
+
 // priceOf returns the row of a model. A snapshot such as gpt-4o-2024-11-20 has the price
-// of its model.
+// of its model; gpt-realtime-2 is another model than gpt-realtime.
 func priceOf(model string) (price, bool) {
 	p, ok := prices[model]
-	for i := strings.LastIndexByte(model, '-'); !ok && i > 0; i = strings.LastIndexByte(model[:i], '-') {
-		if date := model[i+1:]; strings.Trim(date, "0123456789-") != "" {
-			break
-		}
-		p, ok = prices[model[:i]]
+	if m := snapshot.FindStringSubmatch(model); !ok && m != nil {
+		p, ok = prices[m[1]]
 	}
 	return p, ok
 }

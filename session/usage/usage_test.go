@@ -21,6 +21,8 @@ func TestCost(t *testing.T) {
 		"characters":            {Use{Provider: "openai", Model: "tts-1", AudioOut: time.Minute, Characters: 1_000_000}, 15, true},
 		"local engine":          {Use{Provider: Local, AudioIn: time.Hour}, 0, true},
 		"an unknown model":      {Use{Provider: "openai", Model: "gpt-9", Tokens: Tokens{TextIn: 1000}}, 0, false},
+		"a later model":         {Use{Provider: "openai", Model: "gpt-realtime-2", Tokens: Tokens{TextIn: 1000}}, 0, false},
+		"a later one's date":    {Use{Provider: "openai", Model: "gpt-realtime-2-2026-11-20", Tokens: Tokens{TextIn: 1000}}, 0, false},
 		"a variant of one":      {Use{Provider: "openai", Model: "gpt-4o-large", Tokens: Tokens{TextIn: 1000}}, 0, false},
 		"no price by the token": {Use{Provider: "openai", Model: "whisper-1", Tokens: Tokens{AudioIn: 1000}}, 0, false},
 		"nothing reported":      {Use{Provider: "openai", Model: "gpt-4o"}, 0, false},
