@@ -109,12 +109,10 @@ func newBreathRoom(t *testing.T, change ...func(*live.Config)) *breathRoom {
 			t.Error(err)
 		}
 	})
-	engines, err := localEngines(zerolog.Nop(), live.SpeechChoice{Engine: protocol.VoiceNatural}, speechReports{voice: func(err error) { t.Log(err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
 	r.speech = map[string]voice.Synthesizer{}
-	for name, factory := range map[string]voice.Factory{"natural": engines.Synthesizer, "flite": voice.Flite()} {
+	// Without a fallback, which would speak in another voice on a busy machine.
+	for name, factory := range map[string]voice.Factory{"natural": onlyVoice(findSpeech(nil, "en").voice), "flite": voice.Flite()} {
+		var err error
 		if r.speech[name], err = factory(); err != nil {
 			t.Fatal(err)
 		}
