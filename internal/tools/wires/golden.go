@@ -17,10 +17,10 @@ type conversation struct {
 	states []state
 	turns  []turn
 
-	sent     map[uint64][]uint64 // requests per utterance
-	ends     map[uint64]int      // ends per request
-	withdrew map[uint64]bool     // requests that were cancelled
-	played   map[string]int      // segments of answers, by request and position
+	sent   map[uint64][]uint64 // requests per utterance
+	ends   map[uint64]int      // ends per request
+	heard  map[uint64]bool     // requests of whose answers something was spoken
+	played map[string]int      // segments of answers, by request and position
 }
 
 type state struct {
@@ -67,8 +67,8 @@ type effects struct {
 
 // read extracts the conversation from a journal.
 func read(j *journal.Journal) (*conversation, error) {
-	c := &conversation{sent: map[uint64][]uint64{}, ends: map[uint64]int{}, withdrew: map[uint64]bool{}, played: map[string]int{}}
-	pieces := map[[2]uint32]string{} // text spoken as a segment
+	c := &conversation{sent: map[uint64][]uint64{}, ends: map[uint64]int{}, heard: map[uint64]bool{}, played: map[string]int{}}
+	pieces, answers := map[[2]uint32]string{}, map[[2]uint32]uint64{} // text spoken as a segment, and its request
 	for _, l := range j.Lines {
 		if l.Event == "" {
 			continue
@@ -80,10 +80,10 @@ func read(j *journal.Journal) (*conversation, error) {
 		switch e := env.Event.(type) {
 		case csm.CopilotDone:
 			c.ends[e.Request]++
-			c.withdrew[e.Request] = c.withdrew[e.Request] || e.Cancelled
 		case csm.SpeechPlayed:
 			if piece := pieces[[2]uint32{e.Gen, e.Seq}]; piece != "" {
 				c.played[piece]++
+				c.heard[answers[[2]uint32{e.Gen, e.Seq}]] = true
 			}
 		}
 		if len(l.Effects) == 0 {
@@ -108,6 +108,7 @@ func read(j *journal.Journal) (*conversation, error) {
 			case fx.Speak != nil:
 				s := fx.Speak.Segment
 				if s.Request != 0 {
+					answers[[2]uint32{fx.Speak.Gen, s.Seq}] = s.Request
 					pieces[[2]uint32{fx.Speak.Gen, s.Seq}] = fmt.Sprintf("request %d, characters %d to %d", s.Request, s.Start, s.End)
 				}
 			}
@@ -142,14 +143,14 @@ func (c *conversation) enter(s state) {
 	}
 }
 
-// once reports what was asked or said more than once, or did not end exactly once. A request that was
-// cancelled because the user went on was asked again with the rest.
+// once reports what was asked or said more than once, or did not end exactly once. If the user goes on
+// before the answer is heard, what was said is asked again as a whole.
 func (c *conversation) once() error {
 	var all []error
 	requests := 0
 	for utterance, of := range c.sent {
 		requests += len(of)
-		if asked := slices.DeleteFunc(slices.Clone(of), func(r uint64) bool { return c.withdrew[r] && r != of[len(of)-1] }); len(asked) != 1 {
+		if asked := slices.DeleteFunc(slices.Clone(of), func(r uint64) bool { return !c.heard[r] && r != of[len(of)-1] }); len(asked) != 1 {
 			all = append(all, fmt.Errorf("utterance %d was asked %d times", utterance, len(asked)))
 		}
 	}
