@@ -17,10 +17,9 @@ type conversation struct {
 	states []state
 	turns  []turn
 
-	sent   map[uint64][]uint64 // requests per utterance
-	ends   map[uint64]int      // ends per request
-	heard  map[uint64]bool     // requests of whose answers something was spoken
-	played map[string]int      // segments of answers, by request and position
+	sent   map[uint64]int // requests per utterance
+	ends   map[uint64]int // ends per request
+	played map[string]int // segments of answers, by request and position
 }
 
 type state struct {
@@ -51,7 +50,6 @@ type effects struct {
 	}
 	SendCopilot *struct {
 		Request   uint64 `json:"request"`
-		Round     int    `json:"round"`
 		Utterance uint64 `json:"utterance"`
 	}
 	Speak *struct {
@@ -67,8 +65,8 @@ type effects struct {
 
 // read extracts the conversation from a journal.
 func read(j *journal.Journal) (*conversation, error) {
-	c := &conversation{sent: map[uint64][]uint64{}, ends: map[uint64]int{}, heard: map[uint64]bool{}, played: map[string]int{}}
-	pieces, answers := map[[2]uint32]string{}, map[[2]uint32]uint64{} // text spoken as a segment, and its request
+	c := &conversation{sent: map[uint64]int{}, ends: map[uint64]int{}, played: map[string]int{}}
+	pieces := map[[2]uint32]string{} // text spoken as a segment
 	for _, l := range j.Lines {
 		if l.Event == "" {
 			continue
@@ -83,7 +81,6 @@ func read(j *journal.Journal) (*conversation, error) {
 		case csm.SpeechPlayed:
 			if piece := pieces[[2]uint32{e.Gen, e.Seq}]; piece != "" {
 				c.played[piece]++
-				c.heard[answers[[2]uint32{e.Gen, e.Seq}]] = true
 			}
 		}
 		if len(l.Effects) == 0 {
@@ -102,13 +99,10 @@ func read(j *journal.Journal) (*conversation, error) {
 				t := fx.PublishTurn
 				c.turns = append(c.turns, turn{id: t.Turn.ID, request: t.Turn.Request, end: t.End})
 			case fx.SendCopilot != nil:
-				if s := fx.SendCopilot; s.Round == 0 {
-					c.sent[s.Utterance] = append(c.sent[s.Utterance], s.Request)
-				}
+				c.sent[fx.SendCopilot.Utterance]++
 			case fx.Speak != nil:
 				s := fx.Speak.Segment
 				if s.Request != 0 {
-					answers[[2]uint32{fx.Speak.Gen, s.Seq}] = s.Request
 					pieces[[2]uint32{fx.Speak.Gen, s.Seq}] = fmt.Sprintf("request %d, characters %d to %d", s.Request, s.Start, s.End)
 				}
 			}
@@ -143,15 +137,12 @@ func (c *conversation) enter(s state) {
 	}
 }
 
-// once reports what was asked or said more than once, or did not end exactly once. If the user goes on
-// before the answer is heard, what was said is asked again as a whole.
+// once reports what was asked or said more than once, or did not end exactly once.
 func (c *conversation) once() error {
 	var all []error
-	requests := 0
-	for utterance, of := range c.sent {
-		requests += len(of)
-		if asked := slices.DeleteFunc(slices.Clone(of), func(r uint64) bool { return !c.heard[r] && r != of[len(of)-1] }); len(asked) != 1 {
-			all = append(all, fmt.Errorf("utterance %d was asked %d times", utterance, len(asked)))
+	for utterance, n := range c.sent {
+		if n != 1 {
+			all = append(all, fmt.Errorf("utterance %d was asked %d times", utterance, n))
 		}
 	}
 	for request, n := range c.ends {
@@ -159,8 +150,8 @@ func (c *conversation) once() error {
 			all = append(all, fmt.Errorf("request %d ended %d times", request, n))
 		}
 	}
-	if len(c.ends) != requests {
-		all = append(all, fmt.Errorf("%d requests have %d ends", requests, len(c.ends)))
+	if len(c.ends) != len(c.sent) {
+		all = append(all, fmt.Errorf("%d requests have %d ends", len(c.sent), len(c.ends)))
 	}
 	for piece, n := range c.played {
 		if n != 1 {
