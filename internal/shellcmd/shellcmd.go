@@ -239,6 +239,9 @@ func (x *reader) node(n syntax.Node) bool {
 		x.program("let")
 	case *syntax.TimeClause:
 		x.program("time")
+		if n.Stmt == nil { // without the word of the shell, a program of that name
+			x.opaque()
+		}
 	case *syntax.CoprocClause:
 		x.program("coproc")
 	}

@@ -99,6 +99,8 @@ func TestWrappers(t *testing.T) {
 		{"env A=1 -u B rm a", "env|rm", "Do a"},
 		{"env -S 'rm a'", "env|rm a", "o"},
 		{"env PATH=. ls", "env|ls", "o"},
+		{"time", "time", "o"},
+		{"cd evil && time -p", "cd|time", "o"},
 		{"time nohup nice -n 5 rm a", "time|nohup|nice|rm", "D a"},
 		{"timeout -k 5 10 rm a", "timeout|rm", "D a"},
 		{"command rm a; builtin cd; exec ls", "command|rm|builtin|cd|exec", "Do a"},

@@ -110,7 +110,7 @@ func (tk *talk) lacks(devices csm.SuspendReason) {
 	tk.reach("the loss of devices", func(st csm.State) bool { return st.Hold == devices })
 }
 
-// TestBothDevicesLost covers a sound server that dies. The user is told of each device, hears and
+// TestBothDevicesLost: a sound server dies. The user is told of each device, hears and
 // is heard again as soon as the device for it is back.
 func TestBothDevicesLost(t *testing.T) {
 	tk, in, out := plugged(t)
