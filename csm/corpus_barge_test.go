@@ -36,18 +36,18 @@ func bargeCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("in doubt, what the user had paused", speaking(Confirmed).do(UserPlayback{Pause: true}, over).want(PhaseInterrupted))
 	add("in doubt over a question", asking().do(over).want(PhaseInterrupted))
 	add("in doubt over a question, whole", asking().do(over, SpeechPlayed{0, 1}).want(PhaseInterrupted))
-	add("a question, user spoke", asking().do(over, SpeechStopped{1, 8, 5000}).want(PhaseSpeaking))
+	add("a question, user spoke", asking().do(over, SpeechStopped{Epoch: 1, Utterance: 8, Pos: 5000}).want(PhaseSpeaking))
 	add("held", held())
 	add("held, answer whole", held().do(CopilotDone{Request: 1}))
 	add("held, all heard", held().do(CopilotDone{Request: 1}, SpeechPlayed{0, 1}))
-	add("held, words awaited", held().do(SpeechStopped{1, 8, 480000}))
-	add("held, words awaited, user speaks", held().do(SpeechStopped{1, 8, 480000}, SpeechStarted{1, 9, 500000, 0}))
+	add("held, words awaited", held().do(SpeechStopped{Epoch: 1, Utterance: 8, Pos: 480000}))
+	add("held, words awaited, user speaks", held().do(SpeechStopped{Epoch: 1, Utterance: 8, Pos: 480000}, SpeechStarted{1, 9, 500000, 0}))
 	add("held, what the user had paused", speaking(Confirmed).do(UserPlayback{Pause: true}, over, TimerFired{TimerConfirm, 1}).want(PhaseListening))
 	add("held question", asking().do(over, TimerFired{TimerConfirm, 1}).want(PhaseListening))
-	add("held question, words awaited", asking().do(over, SpeechStopped{1, 8, 480000}).want(PhaseListening))
+	add("held question, words awaited", asking().do(over, SpeechStopped{Epoch: 1, Utterance: 8, Pos: 480000}).want(PhaseListening))
 	manual := func() *drive {
 		return configured(t, func(c *Config) { c.Interruption, c.Turns = Confirmed, turn.Manual }).do(UserText{Utterance: 1, Words: 1}, CopilotSent{Request: 1, Attempt: 1},
 			CopilotSegment{Request: 1, End: 20}, SpeechBuffered{0, 1}).want(PhaseSpeaking)
 	}
-	add("held, turns ended by hand", manual().do(over, SpeechStopped{1, 8, 480000}).want(PhaseListening))
+	add("held, turns ended by hand", manual().do(over, SpeechStopped{Epoch: 1, Utterance: 8, Pos: 480000}).want(PhaseListening))
 }

@@ -96,8 +96,8 @@ func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("listening", l())
 	add("listening, user speaks", l().do(SpeechStarted{1, 1, 0, 0}))
 	add("listening, suspended, user speaks", l().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 1, 0, 0}))
-	add("listening, words awaited", l().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}))
-	add("listening, user speaks, words awaited", l().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 99, 0}))
+	add("listening, words awaited", l().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 1, Pos: 9}))
+	add("listening, user speaks, words awaited", l().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 1, Pos: 9}, SpeechStarted{1, 2, 99, 0}))
 	add("listening, explaining", l().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}).want(PhaseListening))
 	add("listening, explaining, request cancelled", l().ask(1).do(CopilotSent{Request: 1, Attempt: 1}, TimerFired{TimerResponse, 1}).want(PhaseListening))
 	add("listening, reading aloud", l().do(UserSpeak{Ref: 1, Chars: 5}))
@@ -114,7 +114,7 @@ func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 func processingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	l := func() *drive { return newDrive(t).toListening() }
 	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 5, 500, 0}) }
-	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{1, 5, 900}) }
+	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{Epoch: 1, Utterance: 5, Pos: 900}) }
 	queued := func(d *drive) *drive { return d.do(UserText{Utterance: 6, Words: 1}) }
 	variants := func(name string, make func() *drive) {
 		add(name, make())
@@ -164,13 +164,13 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 
 	add("speaking, user speaks since a suspension", speaking().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	add("speaking, words awaited since a suspension", speaking().
-		do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
+		do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 2, Pos: 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	add("speaking again over a new connection", speaking().do(ConnLost{1, CodeConnectionLost, false}, ConnReady{2}).want(PhaseGeneratingResponse))
 	add("speaking, all heard but for the end, connection lost", speaking().do(SpeechPlayed{0, 1}, ConnLost{1, CodeConnectionLost, false}).want(PhaseSuspended))
 
 	add("interrupted by voice", speaking().do(SpeechStarted{1, 2, 900, 0}).want(PhaseInterrupted))
 	add("interrupted by command, user speaks", speaking().do(SpeechStarted{1, 2, 900, 0}, UserInterrupt{}).want(PhaseInterrupted))
-	add("interrupted by command, words awaited", speaking().do(SpeechStarted{1, 2, 900, 0}, UserInterrupt{}, SpeechStopped{1, 2, 950}).want(PhaseInterrupted))
+	add("interrupted by command, words awaited", speaking().do(SpeechStarted{1, 2, 900, 0}, UserInterrupt{}, SpeechStopped{Epoch: 1, Utterance: 2, Pos: 950}).want(PhaseInterrupted))
 	add("interrupted by command", speaking().do(UserInterrupt{}).want(PhaseInterrupted))
 	add("interrupted, queue", speaking().do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 900, 0}).want(PhaseInterrupted))
 }
@@ -221,8 +221,8 @@ func liveEvents(s State) []Event {
 	known := turn.Pending(s.Turn)
 	if sp, ok := s.Turn.(turn.UserSpeaking); ok {
 		known = append(known[:len(known):len(known)], sp.Open)
-		out = append(out, SpeechStopped{ep, sp.Open.ID, 1 << 21}, SpeechPaused{ep, sp.Open.ID, 1 << 21}, SpeechResumed{ep, sp.Open.ID, 1 << 21},
-			SpeechStopped{ep, sp.Open.ID, sp.Open.Pos + 480}, SpeechPaused{ep, sp.Open.ID, sp.Open.Pos + 480})
+		out = append(out, SpeechStopped{Epoch: ep, Utterance: sp.Open.ID, Pos: 1 << 21}, SpeechPaused{ep, sp.Open.ID, 1 << 21}, SpeechResumed{ep, sp.Open.ID, 1 << 21},
+			SpeechStopped{Epoch: ep, Utterance: sp.Open.ID, Pos: sp.Open.Pos + 480}, SpeechPaused{ep, sp.Open.ID, sp.Open.Pos + 480})
 	}
 	for _, u := range known {
 		out = append(out, Partial{Epoch: ep, Utterance: u.ID}, Partial{Epoch: ep, Utterance: u.ID, Words: 1}, RecognitionLost{ep, u.ID, CodeRecognitionFailed}, Final{Epoch: ep, Utterance: u.ID})
@@ -247,8 +247,8 @@ func staleEvents(s State) []Event {
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in, BothDevices}, AudioLost{in, Microphone}, AudioLost{in, Speaker},
 		AudioRestored{in, BothDevices}, AudioRestored{in, Microphone}, AudioRestored{in, Speaker}, AudioClosed{in},
 		ConnReady{ep}, ConnLost{ep, CodeConnectionLost, false}, ConnFailed{ep, CodeConnectionFailed},
-		SpeechStarted{ep, utterance, 0, 0}, SpeechStopped{ep, utterance, 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
-		SpeechStopped{s.IDs.Epoch, utterance, 0}, Partial{Epoch: s.IDs.Epoch, Utterance: utterance}, Final{Epoch: s.IDs.Epoch, Utterance: utterance, Words: 3}, RecognitionLost{s.IDs.Epoch, utterance, ""},
+		SpeechStarted{ep, utterance, 0, 0}, SpeechStopped{Epoch: ep, Utterance: utterance, Pos: 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
+		SpeechStopped{Epoch: s.IDs.Epoch, Utterance: utterance}, Partial{Epoch: s.IDs.Epoch, Utterance: utterance}, Final{Epoch: s.IDs.Epoch, Utterance: utterance, Words: 3}, RecognitionLost{s.IDs.Epoch, utterance, ""},
 		CopilotSent{Request: req, Attempt: 1}, CopilotDelta{Request: req}, CopilotSegment{Request: req}, CopilotDone{Request: req},
 		CopilotToolCall{Request: req, ToolCall: 1}, ToolSearchDone{Request: req}, ToolDone{ToolCall: 1 << 40}, Summarised{Job: s.IDs.Job + 9},
 		ModelProgress{Load: s.IDs.Load + 9}, ModelLoaded{s.IDs.Load + 9}, ModelFailed{Load: s.IDs.Load + 9}, UserApprove{ToolCall: 1 << 40},

@@ -26,7 +26,7 @@ func withTools(t *testing.T) *drive {
 // occur.
 func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 50, 500, 0}) }
-	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{1, 50, 900}) }
+	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{Epoch: 1, Utterance: 50, Pos: 900}) }
 	variants := func(name string, make func() *drive) {
 		add(name, make())
 		add(name+", user speaks", talking(make()))
@@ -60,7 +60,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("asked twice about what cannot be undone, words awaited", awaited(generating().
 		do(SpeechBuffered{0, 1}, SpeechDrained{0, 1}, TimerFired{TimerApproval, 1}, SpeechBuffered{0, 2}, SpeechDrained{0, 2}).want(PhaseListening)))
 	held := func(d *drive) *drive { // asks again while words are awaited
-		return d.do(SpeechStarted{1, 60, 0, 0}, SpeechStopped{1, 60, 9}, SpeechStarted{1, 61, 20, 0}, RecognitionLost{1, 60, CodeRecognitionFailed}, SpeechStopped{1, 61, 29},
+		return d.do(SpeechStarted{1, 60, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 60, Pos: 9}, SpeechStarted{1, 61, 20, 0}, RecognitionLost{1, 60, CodeRecognitionFailed}, SpeechStopped{Epoch: 1, Utterance: 61, Pos: 29},
 			SpeechBuffered{0, d.s.IDs.Segment}).want(PhaseListening)
 	}
 	add("asked again, held", held(asked()))
@@ -68,7 +68,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 		do(UserText{Utterance: 1, Words: 1}, CopilotSent{Request: 1, Attempt: 1}, CopilotSegment{Request: 1, End: 20},
 			CopilotToolCall{Request: 1, ToolCall: 7}, SpeechBuffered{0, 1}, CopilotDone{Request: 1}, SpeechDrained{0, 2})))
 	add("explaining, held", newDrive(t).toListening().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}, Suspend{Reason: SuspendUser},
-		SpeechStarted{1, 60, 0, 0}, SpeechStopped{1, 60, 9}, Resume{Reason: SuspendUser}, SpeechBuffered{1, 2}).want(PhaseListening))
+		SpeechStarted{1, 60, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 60, Pos: 9}, Resume{Reason: SuspendUser}, SpeechBuffered{1, 2}).want(PhaseListening))
 	decidingCorpus(t, add)
 	add("asked by a voice that broke, words awaited", awaited(asking().do(SpeechFailed{Gen: 0, Seq: 2}).want(PhaseListening)))
 	add("asked, queue", asking().do(UserText{Utterance: 2, Words: 1}, SpeechDrained{0, 2}))
@@ -82,7 +82,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 			CopilotToolCall{Request: 1, ToolCall: 7}, SpeechBuffered{0, 1}, CopilotDone{Request: 1}, SpeechDrained{0, 2}).want(PhaseListening)
 	}
 	add("asked, by hand", talking(manual()))
-	add("said yes by hand, words awaited", awaited(manual().do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{1, 71, 9}, Final{Epoch: 1, Utterance: 71, Class: Yes, Words: 1})))
+	add("said yes by hand, words awaited", awaited(manual().do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 71, Pos: 9}, Final{Epoch: 1, Utterance: 71, Class: Yes, Words: 1})))
 	add("asked, by hand, drafts", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}).want(PhaseListening))
 	add("asked, by hand, drafts, user speaks", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}, SpeechStarted{1, 51, 0, 0}).want(PhaseListening))
 
@@ -92,7 +92,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 // decidingCorpus adds the states after a yes that the user may take back.
 func decidingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 50, 500, 0}) }
-	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{1, 50, 900}) }
+	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{Epoch: 1, Utterance: 50, Pos: 900}) }
 	variants := func(name string, make func() *drive) {
 		add(name, make())
 		add(name+", user speaks", talking(make()))
@@ -104,17 +104,17 @@ func decidingCorpus(t *testing.T, add func(string, *drive) *drive) {
 			d.do(SpeechStarted{1, 70, 0, 0}, RecognitionLost{1, 70, CodeRecognitionFailed}, SpeechBuffered{0, 2}, SpeechDrained{0, 2}).want(PhaseListening)
 		}
 		yes.Epoch, yes.Utterance, yes.Class, yes.Words = 1, 71, Yes, 1
-		return d.do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{1, 71, 9}, yes)
+		return d.do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 71, Pos: 9}, yes)
 	}
 	effects := CopilotToolCall{Request: 1, ToolCall: 7}
 	variants("said yes", func() *drive { return deciding(effects, Final{}, false) })
 	variants("said yes when asked twice", func() *drive { return deciding(effects, Final{}, true) })
 	reads := func() *drive {
 		d := withTools(t).do(CopilotToolCall{Request: 1, ToolCall: 7, Reads: true}, CopilotDone{Request: 1}, SpeechBuffered{0, 1}, SpeechDrained{0, 1})
-		return d.do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{1, 71, 9})
+		return d.do(SpeechStarted{1, 71, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 71, Pos: 9})
 	}
 	add("answers a question about reading", reads())
-	add("said yes to reading, words awaited", reads().do(SpeechStarted{1, 72, 20, 0}, Final{Epoch: 1, Utterance: 71, Class: Yes, Words: 1}, SpeechStopped{1, 72, 29}))
+	add("said yes to reading, words awaited", reads().do(SpeechStarted{1, 72, 20, 0}, Final{Epoch: 1, Utterance: 71, Class: Yes, Words: 1}, SpeechStopped{Epoch: 1, Utterance: 72, Pos: 29}))
 	add("asked about what cannot be undone, words awaited", awaited(withTools(t).do(CopilotToolCall{Request: 1, ToolCall: 7, Destructive: true}, CopilotDone{Request: 1},
 		SpeechBuffered{0, 1}, SpeechDrained{0, 1}).want(PhaseListening)))
 }
@@ -124,7 +124,7 @@ func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searchi
 	variants := func(name string, make func() *drive) {
 		add(name, make())
 		add(name+", user speaks", make().do(SpeechStarted{1, 50, 500, 0}))
-		add(name+", words awaited", make().do(SpeechStarted{1, 50, 500, 0}, SpeechStopped{1, 50, 900}))
+		add(name+", words awaited", make().do(SpeechStarted{1, 50, 500, 0}, SpeechStopped{Epoch: 1, Utterance: 50, Pos: 900}))
 	}
 	calling := func() *drive {
 		return asked().do(UserApprove{ToolCall: 7, Approved: true}).want(PhaseGeneratingResponse)
@@ -166,12 +166,12 @@ func voiceCorpus(t *testing.T, add func(string, *drive) *drive) {
 	manual := func() *drive { return configured(t, func(c *Config) { c.Turns = turn.Manual }) }
 	add("by hand, user speaks", manual().do(SpeechStarted{1, 1, 0, 0}))
 	said := func() *drive {
-		return manual().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}, Final{Epoch: 1, Utterance: 1, Words: 2}).want(PhaseListening)
+		return manual().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 1, Pos: 9}, Final{Epoch: 1, Utterance: 1, Words: 2}).want(PhaseListening)
 	}
 	add("by hand, said", said())
-	add("by hand, said, more awaited", said().do(SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}))
-	add("by hand, committed", said().do(SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}, UserCommit{}).want(PhaseAnalysing))
-	add("by hand, two committed", manual().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 0, 0}, UserCommit{}).want(PhaseAnalysing))
+	add("by hand, said, more awaited", said().do(SpeechStarted{1, 2, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 2, Pos: 9}))
+	add("by hand, committed", said().do(SpeechStarted{1, 2, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 2, Pos: 9}, UserCommit{}).want(PhaseAnalysing))
+	add("by hand, two committed", manual().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{Epoch: 1, Utterance: 1, Pos: 9}, SpeechStarted{1, 2, 0, 0}, UserCommit{}).want(PhaseAnalysing))
 	for _, m := range []turn.Mode{turn.Semantic, turn.Server} {
 		l := func() *drive { return configured(t, func(c *Config) { c.Turns = m }) }
 		add("pausing", l().do(SpeechStarted{1, 1, 0, 0}, SpeechPaused{1, 1, 9}))

@@ -100,6 +100,26 @@ var classNames = [NumClasses]string{
 
 func (c Class) String() string { return classNames[c] }
 
+// EndReason is why a pause ended an utterance, as the judge of the turn's end says it.
+type EndReason uint8
+
+// The reasons. EndedElsewhere means that a service, a key or the core ended it.
+const (
+	EndedElsewhere  EndReason = iota
+	EndedBySilence            // silence alone decides
+	EndedUnknown              // the words were not known yet
+	EndedByWords              // by how complete they are
+	EndedUnfinished           // alone they mean nothing in this conversation
+	EndedByStop               // the recogniser heard a full stop, or none
+	EndedBySound              // the voice sounded complete or not
+	EndedFaint                // a faint voice might have gone on
+	NumEndReasons
+)
+
+var endNames = [NumEndReasons]string{"elsewhere", "silence", "words awaited", "words", "unfinished", "full stop", "sound", "faint voice"}
+
+func (r EndReason) String() string { return endNames[r] }
+
 // User commands (PAT-003). Each is replied to when its step is taken.
 type (
 	// UserStart starts a conversation (user.start). TakeOver takes the microphone from
@@ -284,9 +304,10 @@ type (
 	// SpeechStopped is the end of an utterance, detected locally or reported by a service
 	// that measures the pause itself.
 	SpeechStopped struct {
-		Epoch     uint32 `json:"epoch"`
-		Utterance uint64 `json:"utterance"`
-		Pos       int64  `json:"pos"`
+		Epoch     uint32    `json:"epoch"`
+		Utterance uint64    `json:"utterance"`
+		Pos       int64     `json:"pos"`
+		Why       EndReason `json:"why,omitempty"`
 	}
 	// Partial is the amount recognised so far. Coalesced counts the partials that it
 	// replaces.

@@ -63,7 +63,7 @@ func (d *drive) toListening() *drive {
 func (d *drive) ask(u uint64) *drive {
 	d.t.Helper()
 	e := d.s.IDs.Epoch
-	return d.do(SpeechStarted{e, u, 0, 0}, SpeechStopped{e, u, 100}, Final{Epoch: e, Utterance: u, Words: 3}).want(PhaseAnalysing)
+	return d.do(SpeechStarted{e, u, 0, 0}, SpeechStopped{Epoch: e, Utterance: u, Pos: 100}, Final{Epoch: e, Utterance: u, Words: 3}).want(PhaseAnalysing)
 }
 
 func (d *drive) toSpeaking(u uint64) *drive {
@@ -94,7 +94,7 @@ func TestInterruption(t *testing.T) {
 		t.Fatalf("effects %v, want a pause", d.fx)
 	}
 	d.do(SpeechCursor{Gen: 0, Seq: 1, Played: 1, Of: 2}, TimerFired{TimerConfirm, d.s.Timers[TimerConfirm].Gen}).want(PhaseListening)
-	d.do(SpeechStopped{1, 2, 99000}, Final{Epoch: 1, Utterance: 2, Words: 2}).want(PhaseAnalysing)
+	d.do(SpeechStopped{Epoch: 1, Utterance: 2, Pos: 99000}, Final{Epoch: 1, Utterance: 2, Words: 2}).want(PhaseAnalysing)
 	if _, ok := d.fx[0].(Flush); !ok {
 		t.Fatalf("first effect %v, want the flush", d.fx[0])
 	}

@@ -76,6 +76,13 @@ func (f *Front) Correction() (samples int64, known bool) {
 	return f.proc.Correction(), f.proc.Found()
 }
 
+// SetSilence sets how much silence ends an utterance; see vad.Tracker.SetSilence.
+func (f *Front) SetSilence(silence, faint time.Duration) {
+	if f.tracker != nil {
+		f.tracker.SetSilence(silence, faint)
+	}
+}
+
 // Rendered takes a frame on its way to the speaker.
 func (f *Front) Rendered(frame *audio.Frame) {
 	f.proc.Reference(frame)
@@ -231,6 +238,10 @@ func (f *Front) Speaking() bool { return f.tracker != nil && f.tracker.Speaking(
 // MaybeVoice reports whether the last captured frame may contain a voice, even a weak
 // one. Without a tracker it always returns true.
 func (f *Front) MaybeVoice() bool { return f.tracker == nil || f.tracker.MaybeVoice() }
+
+// Beginning reports whether the last captured frame may contain the beginning of the user's voice, or
+// is part of it. Without a tracker it always returns true.
+func (f *Front) Beginning() bool { return f.tracker == nil || f.tracker.Beginning() }
 
 // Finds reports whether the Front detects the voice itself.
 func (f *Front) Finds() bool { return f.tracker != nil }

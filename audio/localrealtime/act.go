@@ -3,7 +3,6 @@ package localrealtime
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
@@ -237,13 +236,13 @@ func (c *call) tellTranscript(n *news) {
 		c.sendDelta(w.item, delta)
 	}
 	done := transcribedEvent{Type: "conversation.item.input_audio_transcription.completed", EventID: newID("event"), ItemID: w.item, Transcript: w.text}
-	if slices.Contains(c.session.Include, includeLogprobs) {
+	if c.tells(includeLogprobs) {
 		done.Logprobs = logprobs(w.text, w.probs)
 	}
-	if slices.Contains(c.session.Include, includeAnswer) {
+	if c.tells(includeAnswer) {
 		done.Answer = w.answer
 	}
-	if slices.Contains(c.session.Include, includeJoined) {
+	if c.tells(includeJoined) {
 		done.Joined = w.joined
 	}
 	done.Usage.Type, done.Usage.Seconds = "duration", float64(state.end-state.start)/listenRate

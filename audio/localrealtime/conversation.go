@@ -264,7 +264,10 @@ func (c *call) onEvent(ev clientEvent) {
 		c.onSessionUpdate(ev)
 	case "input_audio_buffer.commit":
 		c.onCommit(ev)
+	case "input_audio_buffer.hold":
+		c.onHold(ev)
 	case "input_audio_buffer.clear":
+		c.commitAwaited(true) // what is cleared was said after it
 		c.happened(machine.Clear)
 	case "input_audio_buffer.append":
 		c.refuse(ev, invalidf("unsupported_event", "type", "this call hears by RTP: send audio on its track, not in events"))

@@ -32,6 +32,7 @@ type clientEvent struct {
 	PreviousItemID string          `json:"previous_item_id"`
 	ResponseID     string          `json:"response_id"`
 	AudioEndMs     int64           `json:"audio_end_ms"`
+	Found          bool            `json:"found"`
 	Audio          []byte          `json:"audio"` // base64
 }
 
@@ -279,7 +280,12 @@ type settledEvent struct {
 	Type       string `json:"type"` // conversation.item.input_audio_transcription.settled
 	EventID    string `json:"event_id"`
 	ItemID     string `json:"item_id"`
-	Transcript string `json:"transcript"`
+	Transcript string `json:"transcript"` // may be empty
+	AudioEndMs int64  `json:"audio_end_ms"`
+	// Stop is the probability of a full stop there; absent if unknown.
+	Stop *float64 `json:"stop,omitempty"`
+	// Complete is the probability that the turn sounds complete; absent if unknown.
+	Complete *float64 `json:"complete,omitempty"`
 	// Answer is an extension; see includeAnswer.
 	Answer *hearing.Answer `json:"answer,omitempty"`
 }

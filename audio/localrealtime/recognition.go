@@ -235,7 +235,7 @@ func (r *recognition) run(ctx context.Context) {
 				pause = settledWords{text: strings.TrimSuffix(so.Text, "."), draft: u.partial(), stop: so.Stop}
 				partials.report(transcript{item: j.item, text: pause.text, stop: pause.stop, heard: heard})
 			}
-			r.report(transcript{item: j.item, text: so.Text, settled: true, answer: so.Answer})
+			r.report(transcript{item: j.item, text: so.Text, stop: so.Stop, settled: true, heard: heard, answer: so.Answer})
 		case recognitionResumed:
 			pause = settledWords{}
 			u.resume()

@@ -1,6 +1,7 @@
 package localrealtime
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -249,7 +250,7 @@ func (t *turnDetection) check() error {
 		if t.Threshold != nil || t.PrefixPaddingMs != nil || t.SilenceDurationMs != nil || t.IdleTimeoutMs != nil {
 			return invalidf("unknown_parameter", path+"type", "semantic_vad takes eagerness, create_response and interrupt_response only")
 		}
-		if t.Eagerness == nil || eagernessDelays[*t.Eagerness].Unclear == 0 {
+		if _, ok := turns.Eager(*cmp.Or(t.Eagerness, new(string))); !ok {
 			return invalidf("invalid_value", path+"eagerness", "eagerness must be low, medium, high or auto")
 		}
 		return nil
@@ -279,21 +280,11 @@ func (t *turnDetection) check() error {
 	return nil
 }
 
-// eagernessDelays maps each eagerness to the pauses that end a turn, by how complete
-// its words are.
-var eagernessDelays = func() map[string]turns.Delays {
-	ms := func(complete, unclear, open time.Duration) turns.Delays {
-		return turns.Delays{Complete: complete * time.Millisecond, Unclear: unclear * time.Millisecond, Open: open * time.Millisecond}
-	}
-	return map[string]turns.Delays{
-		"low": ms(700, 1400, 2500), "medium": ms(250, 700, 1500), "auto": ms(250, 700, 1500), "high": ms(200, 400, 1000),
-	}
-}()
-
 // delays returns the pauses that end a turn.
 func (t *turnDetection) delays() turns.Delays {
 	if t.Type == "semantic_vad" {
-		return eagernessDelays[*t.Eagerness]
+		d, _ := turns.Eager(*t.Eagerness) // checked
+		return d
 	}
 	return turns.Silence(t.endpointer().Silence)
 }
@@ -305,7 +296,7 @@ const minSpeech = 2 * vad.WindowTime
 func (t *turnDetection) endpointer() vad.EndpointerConfig {
 	ms := func(n *int64) time.Duration { return time.Duration(*n) * time.Millisecond }
 	if t.Type == "semantic_vad" {
-		return vad.EndpointerConfig{PrefixPadding: 300 * time.Millisecond, Silence: eagernessDelays[*t.Eagerness].Unclear, MinSpeech: minSpeech}
+		return vad.EndpointerConfig{PrefixPadding: 300 * time.Millisecond, Silence: t.delays().Unclear, MinSpeech: minSpeech}
 	}
 	return vad.EndpointerConfig{
 		// Zero would select the endpointer's default.

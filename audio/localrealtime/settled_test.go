@@ -3,6 +3,7 @@
 package localrealtime
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -85,4 +86,65 @@ func TestTheFinalTextIsComputedInThePause(t *testing.T) {
 	if want := []string{"settle", "resume", "settle", "finish"}; !slices.Equal(calls, want) {
 		t.Errorf("calls %q, want %q", calls, want)
 	}
+}
+
+// A commit overtakes audio that is late. One that names where its audio ends waits for it, and
+// commits nothing but a turn that was found before.
+func TestACommitWaitsForItsAudio(t *testing.T) {
+	p := start(t).call(t, transcribing())
+	commit := func(name string, ms int) {
+		p.sendJSON(fmt.Sprintf(`{"type":"input_audio_buffer.commit","event_id":%q,"audio_end_ms":%d,"found":true}`, name, ms))
+	}
+	refused := func(name, code string) {
+		t.Helper()
+		all := p.until("error")
+		if e := all[len(all)-1]; e.Error.Code != code || e.Error.EventID != name {
+			t.Fatalf("there came %+v, want %s for %q", e.Error, code, name)
+		}
+	}
+	commit("far ahead", 61_000)
+	refused("far ahead", "invalid_value")
+	commit("before the voice", 300)
+	commit("the voice", 1700)
+	p.say(append(quiet(600), tone(1000, listenRate)...), time.Millisecond)
+	refused("before the voice", "input_audio_buffer_commit_empty")
+	item := p.until("input_audio_buffer.speech_started")
+	p.say(quiet(300), time.Millisecond)
+	for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
+		switch e.Type {
+		case "input_audio_buffer.speech_stopped":
+			t.Error("the server ended the turn")
+		case "input_audio_buffer.committed", "conversation.item.input_audio_transcription.completed":
+			if e.ItemID != item[len(item)-1].ItemID {
+				t.Errorf("%s of %q, want %q", e.Type, e.ItemID, item[len(item)-1].ItemID)
+			}
+		}
+	}
+	commit("twice", 1750)
+	refused("twice", "input_audio_buffer_commit_empty")
+}
+
+// A pause does not end an utterance that the client holds: a commit does, or a long silence.
+func TestAHeldUtteranceIsEndedByTheClient(t *testing.T) {
+	p := start(t).call(t, transcribing())
+	p.say(append(quiet(600), tone(1000, listenRate)...), time.Millisecond)
+	all := p.until("input_audio_buffer.speech_started")
+	hold := func(item string) {
+		p.sendJSON(fmt.Sprintf(`{"type":"input_audio_buffer.hold","item_id":%q}`, item))
+	}
+	hold("another")
+	hold(all[len(all)-1].ItemID)
+	p.say(append(quiet(1500), tone(500, listenRate)...), time.Millisecond)
+	p.sendJSON(`{"type":"input_audio_buffer.commit"}`)
+	for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
+		if e.Type == "input_audio_buffer.speech_stopped" || e.Type == "input_audio_buffer.speech_started" {
+			t.Errorf("the pause ended it: %+v", e)
+		}
+	}
+	p.say(append(quiet(600), tone(1000, listenRate)...), time.Millisecond)
+	all = p.until("input_audio_buffer.speech_started")
+	hold(all[len(all)-1].ItemID)
+	p.say(quiet(5500), time.Millisecond)
+	all = p.until("input_audio_buffer.speech_stopped")
+	near(t, "audio_end_ms", all[len(all)-1].AudioEndMs, 600+1000+1500+500+600+1000+5000, 700)
 }

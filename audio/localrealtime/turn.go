@@ -20,6 +20,9 @@ const (
 	manualOnset   = float32(0.5)        // speech probability that opens a manual turn
 	joinedWithin  = 2 * listenRate      // after an utterance that the next one may continue
 	stallSlack    = 2 * time.Second     // in addition to the silence, before a caller that stopped sending has ended its turn
+	maxAheadMs    = 60_000              // of a commit before its audio
+	maxAwaited    = 16                  // commits
+	heldFor       = 5 * time.Second     // after a pause, before an utterance that the client holds ends all the same
 )
 
 // turnState is the input audio buffer and the boundaries of its utterances. Only call.run
@@ -39,6 +42,7 @@ type turnState struct {
 	sound     soundOfPause
 	open      *utterance    // may be nil
 	stall     audio.Timeout // runs while an announced utterance is open
+	awaited   []clientEvent // commits whose audio has not arrived, in order
 }
 
 // utterance is a turn of the user that is not yet committed.
@@ -47,8 +51,11 @@ type utterance struct {
 	start int64
 	// words is the state of its transcript; nil if it is not recognised live.
 	words *transcriptState
-	// settled: the recogniser was told that the voice has paused.
+	// settled: the recogniser was told that the voice has paused, and said told.
 	settled bool
+	told    *transcript
+	// held: the client ends it.
+	held bool
 }
 
 func msOf(samples int64) int64 { return samples * 1000 / listenRate }
@@ -64,6 +71,11 @@ func (c *call) reconfigure() {
 
 // onWindow processes the next 32 ms of audio, or the rest before a commit.
 func (c *call) onWindow(w window) {
+	c.hearWindow(w)
+	c.commitAwaited(false)
+}
+
+func (c *call) hearWindow(w window) {
 	t := &c.turns
 	t.pos += int64(len(w.pcm))
 	t.keep(w.pcm)
@@ -88,10 +100,10 @@ func (c *call) onWindow(w window) {
 	if u := t.open; u != nil && u.words != nil {
 		switch since, quiet := t.endpoint.Quiet(); {
 		case quiet && t.pos-t.base-since == settledAfter:
-			u.settled = true
+			u.settled, u.told = true, nil
 			c.recognition.settle(u.item)
 		case !quiet && u.settled && (!ok || edge.Kind != vad.SpeechEnd): // at the end it stays settled
-			u.settled = false
+			u.settled, u.told = false, nil
 			c.recognition.resume(u.item)
 		}
 	}
@@ -126,7 +138,7 @@ func (c *call) pushVoice(w window) (vad.Edge, bool) {
 	}
 	e := c.wordsUpTo(t.base + t.endpoint.Voiced())
 	e.Faint = true
-	t.why = t.delays.Judge(e)
+	t.why = t.judge(e)
 	return t.endpoint.PushFaint(w.speech, t.why.Delay)
 }
 
@@ -177,6 +189,9 @@ func (c *call) soundOf(since int64) *float64 {
 				c.restListener()
 				if err == nil && t.sound.since == since {
 					t.sound.complete = &complete
+					if u := t.open; u != nil && u.told != nil {
+						c.tellSettled(*u.told)
+					}
 				}
 			})
 		})
@@ -190,7 +205,23 @@ func (c *call) soundOf(since int64) *float64 {
 func (c *call) judge(since int64) turns.Judgement {
 	e := c.wordsUpTo(since)
 	e.Sound = c.soundOf(since)
-	return c.turns.delays.Judge(e)
+	return c.turns.judge(e)
+}
+
+// judge judges a pause, unless the client ends the utterance.
+func (t *turnState) judge(e turns.Evidence) turns.Judgement {
+	if t.open != nil && t.open.held {
+		return turns.Judgement{Delay: heldFor, Reason: turns.OfSilence}
+	}
+	return t.delays.Judge(e)
+}
+
+// onHold handles input_audio_buffer.hold, an extension of this server: the client ends the utterance of
+// an item by a commit.
+func (c *call) onHold(ev clientEvent) {
+	if u := c.turns.open; u != nil && u.item == ev.ItemID {
+		u.held = true
+	}
 }
 
 // wordsUpTo returns the recognised words of the open utterance up to a position as evidence.
@@ -214,13 +245,57 @@ func noAnswers() *protocolError {
 }
 
 // onCommit handles input_audio_buffer.commit: the audio since the last commit becomes a
-// turn, even if no speech was detected in it.
+// turn, even if no speech was detected in it. With audio_end_ms, an extension of this server, it
+// waits until the audio up to there has arrived.
 func (c *call) onCommit(ev clientEvent) {
+	switch t := &c.turns; {
+	case ev.AudioEndMs < 0 || ev.AudioEndMs > msOf(t.pos)+maxAheadMs || len(t.awaited) == maxAwaited:
+		c.refuse(ev, invalidf("invalid_value", "audio_end_ms", "audio_end_ms must be at most a minute ahead, of at most %d commits", maxAwaited))
+	case ev.AudioEndMs > msOf(t.pos):
+		t.awaited = append(t.awaited, ev)
+		c.awaitAudio()
+	default:
+		c.commit(ev)
+	}
+}
+
+// commit ends the turn. With found, an extension of this server, that is only a turn that turn detection
+// has found before audio_end_ms.
+func (c *call) commit(ev clientEvent) {
 	t := &c.turns
 	n := t.pos - t.committed
+	if ev.Found && t.endpoint != nil && (t.open == nil || msOf(t.open.start) >= ev.AudioEndMs) {
+		n = 0
+	}
 	if c.take(machine.Event{Kind: machine.Commit, OK: n >= minCommit}, news{pos: t.committed}) == machine.Short {
 		c.refuse(ev, invalidf("input_audio_buffer_commit_empty", "", "the input audio buffer holds %d ms; a commit needs at least 100 ms of audio", msOf(n)))
 	}
+}
+
+// commitAwaited commits what has arrived, or everything.
+func (c *call) commitAwaited(everything bool) {
+	t := &c.turns
+	for len(t.awaited) > 0 && (everything || t.awaited[0].AudioEndMs <= msOf(t.pos)) {
+		ev := t.awaited[0]
+		t.awaited = t.awaited[1:]
+		c.commit(ev)
+	}
+}
+
+// awaitAudio commits without audio that does not arrive, unless the network is down.
+func (c *call) awaitAudio() {
+	before := c.turns.pos
+	time.AfterFunc(c.scaled(c.srv.stallSlack), func() {
+		c.post(func() {
+			switch {
+			case len(c.turns.awaited) == 0:
+			case c.turns.pos > before || c.link.away():
+				c.awaitAudio()
+			default:
+				c.commitAwaited(true)
+			}
+		})
+	})
 }
 
 // onStall runs when no audio has arrived for so long that the endpointer would never
@@ -289,8 +364,8 @@ func (c *call) onTranscript(n transcript) {
 const includeLogprobs = "item.input_audio_transcription.logprobs"
 
 // includeSettled is the member of session.include that requests the text so far whenever
-// the voice pauses. It is an extension of this server: deltas only append, so they hold
-// back the words that the recogniser may still change.
+// the voice pauses, how far it reaches, and how likely a full stop is there. It is an extension of
+// this server: deltas only append, so they hold back the words that the recogniser may still change.
 const (
 	includeSettled = "item.input_audio_transcription.settled"
 	settledType    = "conversation." + includeSettled
@@ -304,14 +379,23 @@ const includeAnswer = "item.input_audio_transcription.answer"
 // recognised as one. It is an extension of this server.
 const includeJoined = "item.input_audio_transcription.joined"
 
+// tells reports whether the client wants an extension.
+func (c *call) tells(include string) bool { return slices.Contains(c.session.Include, include) }
+
+// tellSettled tells what was said of an utterance up to a pause, and how it sounds if that is known.
 func (c *call) tellSettled(n transcript) {
-	if n.text != "" && slices.Contains(c.session.Include, includeSettled) {
-		e := settledEvent{Type: settledType, EventID: newID("event"), ItemID: n.item, Transcript: n.text}
-		if slices.Contains(c.session.Include, includeAnswer) {
-			e.Answer = n.answer
-		}
-		c.send(e)
+	state := c.transcripts[n.item]
+	if state == nil || !c.tells(includeSettled) {
+		return
 	}
+	e := settledEvent{Type: settledType, EventID: newID("event"), ItemID: n.item, Transcript: n.text, AudioEndMs: msOf(state.start + n.heard), Stop: n.stop}
+	if u := c.turns.open; u != nil && u.item == n.item && u.settled {
+		u.told, e.Complete = &n, c.turns.sound.complete
+	}
+	if c.tells(includeAnswer) {
+		e.Answer = n.answer
+	}
+	c.send(e)
 }
 
 func (c *call) sendDelta(item, delta string) {

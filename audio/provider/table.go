@@ -73,6 +73,9 @@ type Session struct {
 	// Gaps means that audio that was not sent counts as silence, so silence need not be
 	// sent.
 	Gaps bool
+	// Commits means that without turn detection the service keeps audio until it is committed, which
+	// it answers with the item, or cleared.
+	Commits bool
 	// Limit is the documented maximum duration, for a service that does not announce it
 	// as expires_at. 0 if unknown.
 	Limit time.Duration
@@ -130,7 +133,7 @@ var Rows = []Row{
 	},
 	{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
-		Session: &Session{Transports: overBoth, Ephemeral: true, Limit: 60 * time.Minute},
+		Session: &Session{Transports: overBoth, Ephemeral: true, Commits: true, Limit: 60 * time.Minute},
 		Hearing: []Hearing{
 			{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: Prompt},
 			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: Prompt, Streams: true},
@@ -148,7 +151,7 @@ var Rows = []Row{
 	},
 	{
 		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
-		Session: &Session{Transports: overBoth, Ephemeral: true, Limit: 30 * time.Minute},
+		Session: &Session{Transports: overBoth, Ephemeral: true, Commits: true, Limit: 30 * time.Minute},
 		Hearing: []Hearing{
 			{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: Prompt},
 			{Wire: Transcriptions, Logprobs: true, Vocabulary: Prompt, Streams: true},

@@ -95,7 +95,7 @@ func TestCommitAndClear(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)
 	c, _ := connect(t, f, f.config(OpenAI))
-	c.CommitInput(1)
+	c.CommitInput(1, 0, false)
 	c.ClearInput()
 	f.expect("input_audio_buffer.commit")
 	f.expect("input_audio_buffer.clear")
@@ -107,7 +107,7 @@ func TestEmptyCommitNamesItsUtterance(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(OpenAI))
-	c.CommitInput(3)
+	c.CommitInput(3, 0, false)
 	id := f.expect("input_audio_buffer.commit")["event_id"]
 	f.emit(fmt.Sprintf(`{"type":"error","event_id":"e","error":{"type":"invalid_request_error","code":"input_audio_buffer_commit_empty","message":"m","event_id":%q}}`, id))
 	r.want(t, "empty 3")
@@ -434,7 +434,7 @@ func TestLost(t *testing.T) {
 			// The client is unusable, and its methods do nothing.
 			c.Speak(seg(1, 1))
 			c.CancelSpeech(1)
-			c.CommitInput(1)
+			c.CommitInput(1, 0, false)
 			var frame audio.Frame
 			for range 4 * uplinkPackets {
 				c.WriteFrame(&frame)

@@ -177,15 +177,33 @@ func (c *Client) CancelSpeech(gen uint32) {
 	c.do(func(l *loop, now time.Time) { l.speech.cancel(gen, now) })
 }
 
-// CommitInput ends the user's turn manually: the audio so far becomes an item and is
-// transcribed. The caller chooses the id, and Handler.InputEmpty returns it.
-func (c *Client) CommitInput(utterance uint64) {
-	c.do(func(l *loop, _ time.Time) { l.post(inputCommit(utterance)) })
+// CommitInput ends the user's turn: the audio so far becomes an item and is transcribed. The
+// caller chooses the id, which Handler.InputCommitted and InputEmpty return. A commit overtakes audio
+// that is late, for example after an outage; the embedded server waits for the audio before the
+// position end. With found, it commits only what its turn detection has found before that.
+func (c *Client) CommitInput(utterance uint64, end int64, found bool) {
+	c.do(func(l *loop, _ time.Time) { l.commit(utterance, end, found) })
+}
+
+// HoldInput says that CommitInput ends the utterance of an item, and no pause. Only the embedded server
+// takes that.
+func (c *Client) HoldInput(item string) {
+	c.do(func(l *loop, _ time.Time) { l.post(inputHold(item)) })
+}
+
+// ForgetInput is ClearInput for audio in which nobody spoke. It does nothing while the network is down:
+// it would take what is said until it arrives.
+func (c *Client) ForgetInput() {
+	c.do(func(l *loop, _ time.Time) {
+		if !l.path.underWay() && len(l.late) == 0 {
+			l.post(inputClear)
+		}
+	})
 }
 
 // ClearInput makes the service discard the audio received since the last turn.
 func (c *Client) ClearInput() {
-	c.do(func(l *loop, _ time.Time) { l.post(inputClear) })
+	c.do(func(l *loop, _ time.Time) { l.input(inputClear) })
 }
 
 // do passes a command to the loop. It never blocks, because commands are rare.

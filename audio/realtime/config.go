@@ -154,8 +154,11 @@ type Handler interface {
 	// FinalTranscript reports the complete transcript of the item.
 	FinalTranscript(item string, t Transcript)
 	TranscriptFailed(item, code string)
-	// InputEmpty reports that there was no audio to commit for an utterance ended by
-	// CommitInput. No transcript follows, unless the service had already ended the
+	// InputCommitted reports the item of an utterance ended by CommitInput, if the service does
+	// not end utterances by itself (NoDetection).
+	InputCommitted(utterance uint64, item string)
+	// InputEmpty reports that the service did not take the commit of an utterance ended by
+	// CommitInput: there was no audio. No transcript follows, unless the service had already ended the
 	// utterance by itself.
 	InputEmpty(utterance uint64)
 	// SpeechAudio delivers decoded audio of a segment, mono at audio.SampleRate. pcm is
@@ -199,10 +202,19 @@ type Answer struct {
 	Behind float64 `json:"behind"` // of the phrase behind the text that is likely without them
 }
 
-// SettledHandler is a Handler that takes what was said of an item whenever the voice has
-// paused, without probabilities. The final text may differ if the voice continues.
+// SettledHandler is a Handler that takes what was said of an item whenever the voice has paused. The
+// final text may differ if the voice continues.
 type SettledHandler interface {
-	SettledTranscript(item string, t Transcript)
+	SettledTranscript(item string, s Settled)
+}
+
+// Settled is what was said up to a pause. It comes again if the sound is judged later than the words.
+type Settled struct {
+	Transcript       // without probabilities; the text may be empty
+	End        int64 // position up to which it was recognised
+	// Stop is the recogniser's probability of a full stop there, and Complete the end-of-turn
+	// model's that the turn sounds complete; nil if unknown.
+	Stop, Complete *float64
 }
 
 const defaultConnectTimeout = 10 * time.Second

@@ -3,7 +3,7 @@ package realtime
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +62,8 @@ func (l *loop) dispatch(e serverEvent, now time.Time) (ok bool) {
 			return false
 		}
 		l.handler.SpeechStopped(e.ItemID, position(e.AudioEndMs))
+	case "input_audio_buffer.committed":
+		return l.committed(e.ItemID)
 	case "conversation.item.input_audio_transcription.delta",
 		"conversation.item.input_audio_transcription.settled",
 		"conversation.item.input_audio_transcription.completed",
@@ -69,6 +71,58 @@ func (l *loop) dispatch(e serverEvent, now time.Time) (ok bool) {
 		return l.onTranscription(e)
 	default:
 		return l.onResponse(e, now)
+	}
+	return true
+}
+
+// commit ends an utterance. The service answers commits in order.
+func (l *loop) commit(utterance uint64, end int64, found bool) {
+	if l.cfg.TurnDetection.Type == NoDetection {
+		if l.commits = append(l.commits, utterance); len(l.commits) > maxItems {
+			l.commits = l.commits[1:]
+		}
+	}
+	l.input(inputCommit(utterance, end, found, l.cfg.Extensions))
+}
+
+// input sends an event about the audio that was sent before it. While the network is down that audio
+// is late too, so the event waits, unless it names the audio.
+func (l *loop) input(e clientEvent) {
+	if !l.cfg.Extensions && (l.path.underWay() || len(l.late) > 0) {
+		l.late = append(l.late, e)
+		return
+	}
+	l.post(e)
+}
+
+// lateAfter is how long after an outage the audio of it has been sent again.
+const lateAfter = 500 * time.Millisecond
+
+// sendLate sends what waited for the network, and the audio that comes before it.
+func (l *loop) sendLate(now time.Time) {
+	switch {
+	case len(l.late) == 0:
+	case l.path.underWay():
+		l.lateAt = time.Time{}
+	case l.lateAt.IsZero():
+		l.lateAt = now.Add(lateAfter)
+	case !now.Before(l.lateAt):
+		for _, e := range l.late {
+			l.post(e)
+		}
+		l.late, l.lateAt = nil, time.Time{}
+	}
+}
+
+// committed handles the item of the oldest commit without an answer.
+func (l *loop) committed(item string) bool {
+	if item == "" {
+		return false
+	}
+	if len(l.commits) > 0 {
+		utterance := l.commits[0]
+		l.commits = l.commits[1:]
+		l.handler.InputCommitted(utterance, item)
 	}
 	return true
 }
@@ -87,7 +141,7 @@ func (l *loop) onTranscription(e serverEvent) bool {
 		l.handler.PartialTranscript(e.ItemID, l.partial[e.ItemID])
 	case "conversation.item.input_audio_transcription.settled":
 		if h, ok := l.handler.(SettledHandler); ok {
-			h.SettledTranscript(e.ItemID, Transcript{Text: e.Transcript, Answer: e.Answer})
+			h.SettledTranscript(e.ItemID, Settled{Transcript{Text: e.Transcript, Answer: e.Answer}, position(e.AudioEndMs), e.Stop, e.Complete})
 		}
 	case "conversation.item.input_audio_transcription.completed":
 		delete(l.partial, e.ItemID)
@@ -139,10 +193,15 @@ func (l *loop) onError(e serviceError, now time.Time) {
 	if e.Code == cancelTooLate {
 		return
 	}
-	if utterance := uint64(0); e.Code == commitEmpty {
-		if _, err := fmt.Sscanf(e.EventID, commitEventFormat, &utterance); err == nil {
-			l.handler.InputEmpty(utterance)
-		}
+	utterance, ok := utteranceOfEvent(e.EventID)
+	if !ok && e.Code == commitEmpty && len(l.commits) > 0 {
+		utterance, ok = l.commits[0], true // the service does not name it
+	}
+	if ok {
+		l.commits = slices.DeleteFunc(l.commits, func(u uint64) bool { return u == utterance })
+		l.handler.InputEmpty(utterance)
+	}
+	if e.Code == commitEmpty {
 		return
 	}
 	if e.Code == sessionExpired {

@@ -348,7 +348,7 @@ func newRecorder() *recorder {
 func (r *recorder) SpeechStarted(item string, pos int64) { r.add("started %s %d", item, pos) }
 func (r *recorder) SpeechStopped(item string, pos int64) { r.add("stopped %s %d", item, pos) }
 func (r *recorder) PartialTranscript(item, text string)  { r.add("partial %s %q", item, text) }
-func (r *recorder) SettledTranscript(item string, t Transcript) {
+func (r *recorder) SettledTranscript(item string, t Settled) {
 	sure := ""
 	if t.Answer != nil {
 		sure = fmt.Sprintf(" %+v", *t.Answer)
@@ -369,8 +369,11 @@ func (r *recorder) FinalTranscript(item string, t Transcript) {
 	r.add("final %s %q%s", item, t.Text, sure)
 }
 func (r *recorder) TranscriptFailed(item, code string) { r.add("nottranscribed %s %s", item, code) }
-func (r *recorder) InputEmpty(utterance uint64)        { r.add("empty %d", utterance) }
-func (r *recorder) SpeechEnded(seg audio.SegmentID)    { r.add("ended %s", seg) }
+func (r *recorder) InputCommitted(utterance uint64, item string) {
+	r.add("committed %d %s", utterance, item)
+}
+func (r *recorder) InputEmpty(utterance uint64)     { r.add("empty %d", utterance) }
+func (r *recorder) SpeechEnded(seg audio.SegmentID) { r.add("ended %s", seg) }
 func (r *recorder) SpeechFailed(seg audio.SegmentID, code string) {
 	r.add("failed %s %s", seg, code)
 }

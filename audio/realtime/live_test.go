@@ -144,20 +144,20 @@ func TestLiveWordsAreHandedOnOnce(t *testing.T) {
 		}, []string{"live_1 from 100", "live_1 to 500", "live_1 is stop it"}},
 		"a commit": {func(v *liveSide) {
 			v.hears("open it", 100, 900)
-			v.sent(inputCommit(7), v.now)
+			v.sent(inputCommit(7, 0, false, false), v.now)
 			v.after(time.Second)
 			v.hears(" now", 900, 1100)
 			v.delegates("d1", 1500)
 			v.after(time.Minute)
 		}, []string{"live_1 from 100", "live_1 to 1100", "live_1 is open it now"}},
 		"a commit before the words": {func(v *liveSide) {
-			v.sent(inputCommit(7), v.now)
+			v.sent(inputCommit(7, 0, false, false), v.now)
 			v.after(time.Second)
 			v.hears("open it", 100, 900)
 			v.after(time.Minute)
 		}, []string{"live_1 from 100", "live_1 to 900", "live_1 is open it"}},
 		"a commit of nothing": {func(v *liveSide) {
-			v.sent(inputCommit(7), v.now)
+			v.sent(inputCommit(7, 0, false, false), v.now)
 			v.after(time.Minute)
 		}, []string{"error input_audio_buffer_commit_empty of commit_7"}},
 		"what was said is dropped": {func(v *liveSide) {

@@ -33,6 +33,9 @@ type loop struct {
 	speech  speech
 	voice   voice
 	partial map[string]string // transcripts that are not final, by item
+	late    []clientEvent     // see input
+	lateAt  time.Time         // when it is sent; zero while the network is down
+	commits []uint64          // utterances whose commit the service has not answered; see Handler.InputCommitted
 	live    *live             // nil unless the service uses the Live API
 
 	ready    bool // the session is established
@@ -71,6 +74,9 @@ func (l *loop) deadline() time.Time {
 	at := l.speech.deadline()
 	if t := l.voice.deadline(); t.Before(at) && !l.speech.unclaimed() {
 		at = t
+	}
+	if !l.lateAt.IsZero() && l.lateAt.Before(at) {
+		at = l.lateAt
 	}
 	if l.live != nil && l.live.deadline().Before(at) {
 		at = l.live.deadline()
@@ -120,6 +126,7 @@ func (l *loop) tick(now time.Time) {
 	if l.dead {
 		return
 	}
+	l.sendLate(now)
 	if !l.speech.unclaimed() {
 		l.voice.drain(now, l.play(now))
 	}

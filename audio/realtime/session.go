@@ -144,8 +144,22 @@ func segmentOf(meta map[string]string) (id audio.SegmentID, ok bool) {
 
 const commitEventFormat = "commit_%d"
 
-func inputCommit(utterance uint64) clientEvent {
-	return clientEvent{Type: "input_audio_buffer.commit", EventID: fmt.Sprintf(commitEventFormat, utterance)}
+func inputCommit(utterance uint64, end int64, found, extensions bool) clientEvent {
+	e := clientEvent{Type: "input_audio_buffer.commit", EventID: fmt.Sprintf(commitEventFormat, utterance)}
+	if extensions {
+		e.AudioEndMs, e.Found = audio.Duration(end).Milliseconds(), found
+	}
+	return e
+}
+
+func inputHold(item string) clientEvent {
+	return clientEvent{Type: "input_audio_buffer.hold", ItemID: item}
+}
+
+// utteranceOfEvent parses the event id named by an error.
+func utteranceOfEvent(eventID string) (utterance uint64, ok bool) {
+	_, err := fmt.Sscanf(eventID, commitEventFormat, &utterance)
+	return utterance, err == nil
 }
 
 func responseCancel(id string) clientEvent {

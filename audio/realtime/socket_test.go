@@ -107,7 +107,7 @@ func TestSocketSendsTheMicrophone(t *testing.T) {
 		c.SkipFrame(loud)
 	}
 	write(10)
-	c.CommitInput(7)
+	c.CommitInput(7, 0, false)
 	var raw []byte
 	for {
 		e := receive(t, f.events, "an event")

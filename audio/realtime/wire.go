@@ -13,6 +13,10 @@ type clientEvent struct {
 	Session    *session        `json:"session,omitempty"`
 	Response   *responseParams `json:"response,omitempty"`
 	ResponseID string          `json:"response_id,omitempty"`
+	// Of a commit; extensions of the embedded server.
+	ItemID     string `json:"item_id,omitempty"` // of a hold, likewise
+	AudioEndMs int64  `json:"audio_end_ms,omitempty"`
+	Found      bool   `json:"found,omitempty"`
 }
 
 // session is the configuration of a session.
@@ -88,6 +92,8 @@ type serverEvent struct {
 	Delta        string       `json:"delta"`
 	Transcript   string       `json:"transcript"`
 	Logprobs     []TokenProb  `json:"logprobs"`
+	Stop         *float64     `json:"stop"`     // of a settled transcript
+	Complete     *float64     `json:"complete"` // likewise
 	Answer       *Answer      `json:"answer"`
 	Joined       *Joined      `json:"joined"`
 	Response     response     `json:"response"`

@@ -31,7 +31,7 @@ func TestFormsOfEvents(t *testing.T) {
 	events = append(events, sessionUpdate(wantedSession(Config{Model: "gpt-realtime"}, true)), speedUpdate(1.25),
 		responseCreate(Segment{ID: audio.SegmentID{Gen: 3, Seq: 4}, Turn: 7, Text: "All tests pass."}, ""),
 		responseCreate(Segment{ID: audio.SegmentID{Gen: 3, Seq: 5}, Turn: 7, Text: "Hello."}, "bf_emma"),
-		responseCancel("resp_1"), inputCommit(5), inputClear, outputClear)
+		responseCancel("resp_1"), inputCommit(5, 96000, false, false), inputClear, outputClear)
 	var got bytes.Buffer
 	enc := json.NewEncoder(&got)
 	for _, e := range events {

@@ -76,6 +76,23 @@ type Delays struct{ Complete, Unclear, Open time.Duration }
 // Silence ends a turn after a fixed pause, whatever was said.
 func Silence(d time.Duration) Delays { return Delays{d, d, d} }
 
+// Eager returns the delays of an eagerness of semantic_vad: low, medium, high or auto. ok is false for
+// another one.
+func Eager(eagerness string) (d Delays, ok bool) {
+	ms := func(complete, unclear, open time.Duration) (Delays, bool) {
+		return Delays{complete * time.Millisecond, unclear * time.Millisecond, open * time.Millisecond}, true
+	}
+	switch eagerness {
+	case "low":
+		return ms(700, 1400, 2500)
+	case "medium", "auto":
+		return ms(250, 700, 1500)
+	case "high":
+		return ms(200, 400, 1000)
+	}
+	return Delays{}, false
+}
+
 // Listens reports whether anything but silence counts.
 func (d Delays) Listens() bool { return d.Complete != d.Open }
 

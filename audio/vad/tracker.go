@@ -25,8 +25,8 @@ type TrackerConfig struct {
 	// Hangover is how long windows without a voice must last before Paused. It
 	// bridges the closures inside words. Zero means 96 ms.
 	Hangover time.Duration
-	// Silence is how much silence precedes Ended. It must not be shorter than
-	// Hangover. Zero means 700 ms.
+	// Silence is how much silence precedes Ended, unless SetSilence says otherwise. It must not
+	// be shorter than Hangover. Zero means 700 ms.
 	Silence time.Duration
 }
 
@@ -146,6 +146,7 @@ type Tracker struct {
 	memories [recalled + 2]memory
 
 	slight     bool           // a window of this frame reached slightVoice
+	begins     bool           // and one counts towards the user's voice
 	hint       bool           // the last window of the first detector reached slightVoice
 	wasAudible bool           // in the last window
 	cut        float64        // long; see SetEchoReduction
@@ -214,6 +215,12 @@ func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker,
 // SetAudible sets whether the assistant is audible, which selects the Audible rule. It
 // takes effect with the next window and is safe for concurrent use.
 func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
+
+// SetSilence sets how much silence ends the utterance, and for how long all voices must have been in
+// the background to end it. It holds until the next Reset. Call it from Push's goroutine.
+func (t *Tracker) SetSilence(silence, faint time.Duration) {
+	t.marker.silence, t.marker.faint = audio.Samples(silence), audio.Samples(faint)
+}
 
 // CancellerRestarted resets the trust in the echo canceller, which relearns the echo
 // path: voices over the assistant are verified as at the start, and a suspicion is
@@ -284,7 +291,7 @@ func (t *Tracker) resetDetectors() {
 // counts as silence and the next frame can be pushed. Push does not allocate and does
 // not retain f.
 func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
-	t.marks, t.slight = t.marks[:0], false
+	t.marks, t.slight, t.begins = t.marks[:0], false, false
 	switch {
 	case len(t.detectors) == 0:
 		return nil, errTrackerClosed
@@ -412,6 +419,10 @@ func (t *Tracker) suspect(pcm []int16) {
 	}
 }
 
+// wordEnds is for how long the end of the user's last word may be as quiet as a voice in the background,
+// in captured samples.
+const wordEnds = audio.SampleRate / 5
+
 // judge passes the next window to the marker.
 func (t *Tracker) judge(p float32, faint bool) {
 	t.slight = t.slight || p >= slightVoice
@@ -422,8 +433,8 @@ func (t *Tracker) judge(p float32, faint bool) {
 	if p >= maybeVoice {
 		t.suspicion.markPossibleVoice(&t.levels)
 	}
-	background := t.inBackground(p, end)
-	if faint || background && !t.marker.speaking() {
+	background, surely := t.inBackground(p, end)
+	if faint || background && (!t.marker.speaking() || surely && end-t.marker.own > wordEnds) {
 		p = 0
 	}
 	w := window{
@@ -441,7 +452,9 @@ func (t *Tracker) judge(p float32, faint bool) {
 		w.elsewhere = t.elsewhere != nil && (w.suspicious || t.marker.phase == paused) && p >= maybeVoice && t.elsewhere(t.suspicion.frames(&t.levels))
 		w.foreign = t.foreign != nil && p >= foreignVoice && (w.adapting || w.cut >= echoCut) && t.foreign()
 	}
+	counted := t.marker.count
 	t.marks = t.marker.push(t.marks, w)
+	t.begins = t.begins || t.marker.count > counted
 	if t.marker.probing() && was && !w.audible {
 		t.resetDetectors()
 	}
@@ -450,14 +463,23 @@ func (t *Tracker) judge(p float32, faint bool) {
 }
 
 // inBackground reports whether a voice in the next window, which ends at a capture position, is
-// far below the user's. While the assistant is audible that is not known, because the canceller
-// attenuates the user too.
-func (t *Tracker) inBackground(p float32, end int64) bool {
+// far below the user's, and whether it is so far below that it cannot be the user's. While the assistant
+// is audible that is not known, because the canceller attenuates the user too.
+func (t *Tracker) inBackground(p float32, end int64) (background, surely bool) {
 	level := t.levels.window(end)
 	if t.window%int64(len(t.detectors)) == 0 && !t.levels.audible {
 		t.loudness.Hear(level, p >= silentBelow, t.marker.speaking())
 	}
-	return !t.levels.audible && !t.loudness.Counts(level)
+	if t.levels.audible || t.loudness.Counts(level) {
+		return false, false
+	}
+	return true, !t.loudness.Faint(level)
+}
+
+// Beginning reports whether the last frame may contain the beginning of the user's voice, or is part of
+// an utterance. A talker in the background does not count.
+func (t *Tracker) Beginning() bool {
+	return t.begins || t.marker.speaking() || t.marker.probing()
 }
 
 // MaybeVoice reports whether the last frame may contain a voice, even a weak one, or is

@@ -49,6 +49,8 @@ type Mark struct {
 	Pos int64
 	// Decided is the end of the frame that decided it; Decided-Pos is the delay.
 	Decided int64
+	// Faint means that an utterance has ended although a voice in the background goes on.
+	Faint bool
 }
 
 // window is one detector window of 32 ms and its context. Positions are captured samples.
@@ -102,9 +104,11 @@ const (
 
 // marker turns windows into marks. It is pure: no clock, audio or detector.
 type marker struct {
-	cfg               TrackerConfig
-	hangover, silence int64 // captured samples
-	locate            locator
+	cfg      TrackerConfig
+	hangover int64 // captured samples
+	silence  int64 // captured samples, see Tracker.SetSilence
+	faint    int64
+	locate   locator
 
 	phase phase
 	count int   // windows that counted so far, outside an utterance
@@ -121,12 +125,11 @@ type marker struct {
 }
 
 func newMarker(cfg TrackerConfig, l locator) marker {
-	return marker{cfg: cfg, hangover: audio.Samples(cfg.Hangover), silence: audio.Samples(cfg.Silence), locate: l, still: -1, probe: -1}
+	silence := audio.Samples(cfg.Silence)
+	return marker{cfg: cfg, hangover: audio.Samples(cfg.Hangover), silence: silence, faint: silence, locate: l, still: -1, probe: -1}
 }
 
-func (m *marker) reset() {
-	*m = marker{cfg: m.cfg, hangover: m.hangover, silence: m.silence, locate: m.locate, still: -1, probe: -1}
-}
+func (m *marker) reset() { *m = newMarker(m.cfg, m.locate) }
 
 func (m *marker) speaking() bool { return m.phase != quiet }
 
@@ -146,7 +149,7 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 	case !w.background:
 		m.own = w.end
 	}
-	if m.phase == quiet || w.end-m.own < m.silence {
+	if m.phase == quiet || w.end-m.own < m.faint {
 		return marks
 	}
 	if m.phase == voiced {
@@ -154,7 +157,9 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 		marks = m.pause(marks)
 	}
 	m.phase = quiet
-	return m.mark(marks, Ended, w.end)
+	marks = m.mark(marks, Ended, w.end)
+	marks[len(marks)-1].Faint = true
+	return marks
 }
 
 // follow is push, whoever speaks.

@@ -102,6 +102,45 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// The silence that ends an utterance can be set while it lasts. One that has lasted long enough already
+// ends it with the next window.
+func TestTheSilenceCanBeSet(t *testing.T) {
+	cfg, err := TrackerConfig{Silent: Rule{Threshold: 0.5, Windows: 2}, Audible: Rule{Threshold: 0.5}, Hangover: 24 * time.Millisecond, Silence: 80 * time.Millisecond}.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name           string
+		silence, faint int64 // windows, set after 6 windows
+		background     bool  // the voice does not pause, but is in the background
+		want           []Mark
+	}{
+		{"shorter than it has been", 4, 50, false, []Mark{{Kind: Ended, Pos: at(2 + 4)}}},
+		{"longer", 20, 50, false, []Mark{{Kind: Ended, Pos: at(2 + 20)}}},
+		{"a faint voice", 50, 20, true, []Mark{{Kind: Paused, Pos: after(1)}, {Kind: Ended, Pos: after(21), Faint: true}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newMarker(cfg, edgesOfWindow{})
+			var before, marks []Mark
+			for n := range int64(40) {
+				w := window{start: at(n), end: after(n)}
+				if n < 2 || c.background {
+					w.p, w.background = 0.9, n >= 2
+				}
+				if n < 6 {
+					before = m.push(before, w)
+					continue
+				}
+				m.silence, m.faint = at(c.silence), at(c.faint)
+				marks = m.push(marks, w)
+			}
+			if !reflect.DeepEqual(marks[:min(len(marks), len(c.want))], c.want) {
+				t.Errorf("%v, then %v, want %v", before, marks, c.want)
+			}
+		})
+	}
+}
+
 func TestLostAudioIsSilence(t *testing.T) {
 	cfg, err := ProfileConfig(ProfileDefault).complete()
 	if err != nil {

@@ -324,3 +324,47 @@ func TestTrackerClosesWhatItOpened(t *testing.T) {
 		}
 	}
 }
+
+// unsure is a detector that is never sure of what it hears, or hears a voice in everything.
+type unsure float32
+
+func (u unsure) Process([]int16) (float32, error) { return float32(u), nil }
+func (unsure) Reset()                             {}
+func (unsure) Close() error                       { return nil }
+
+// A sound below the threshold is not the beginning of a voice, however long it lasts. A window that counts
+// is, and so is an utterance.
+func TestBeginning(t *testing.T) {
+	rule := Rule{Threshold: 0.5, Windows: 200}
+	for p, want := range map[unsure]bool{0.4: false, 0.9: true} {
+		tr, err := NewTracker(func() (Detector, error) { return p, nil }, TrackerConfig{Silent: rule, Audible: rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range int64(100) {
+			var f audio.Frame
+			for i := range f {
+				f[i] = sound(n*audio.FrameSamples + int64(i))
+			}
+			if _, err := tr.Push(n*audio.FrameSamples, &f); err != nil {
+				t.Fatal(err)
+			}
+			if n > 10 && tr.Beginning() != want {
+				t.Fatalf("a sound with probability %v in frame %d: %v", p, n, tr.Beginning())
+			}
+		}
+		if err := tr.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	l := listen(t, ProfileConfig(ProfileDefault))
+	l.frames(t, 30, func(int64) bool { return false })
+	if l.Beginning() {
+		t.Error("silence")
+	}
+	l.frames(t, 30, func(int64) bool { return true })
+	l.frames(t, 2, func(int64) bool { return false })
+	if !l.Speaking() || !l.Beginning() {
+		t.Error("a voice")
+	}
+}

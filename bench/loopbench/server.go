@@ -236,5 +236,6 @@ func (*caller) SpeechStarted(string, int64)      {}
 func (*caller) SpeechStopped(string, int64)      {}
 func (*caller) PartialTranscript(string, string) {}
 func (*caller) InputEmpty(uint64)                {}
+func (*caller) InputCommitted(uint64, string)    {}
 func (*caller) SpeechEnded(audio.SegmentID)      {}
 func (*caller) SpeechMismatch(audio.SegmentID)   {}

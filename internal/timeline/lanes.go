@@ -161,6 +161,9 @@ func (v view) utteranceText(u *utterance) (words []part, facts string) {
 	case csm.Empty:
 		facts = "empty: not sent"
 	}
+	if facts == "" && u.why != csm.EndedElsewhere {
+		facts = "the pause after it was judged by: " + u.why.String()
+	}
 	return label(text), facts
 }
 

@@ -214,7 +214,7 @@ func (r *reader) voice() {
 		}
 	case csm.SpeechStopped:
 		if u := r.record.utterance(e.Utterance); u != nil && !u.ended.known {
-			u.end, u.ended = r.captured(e.Pos), at(r.now)
+			u.end, u.ended, u.why = r.captured(e.Pos), at(r.now), e.Why
 		}
 	case csm.Partial:
 		if u := r.record.utterance(e.Utterance); u != nil {

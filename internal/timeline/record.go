@@ -89,6 +89,7 @@ type utterance struct {
 	words      int
 	class      csm.Class
 	lost       csm.Code
+	why        csm.EndReason // why it ended
 	typed      bool
 }
 

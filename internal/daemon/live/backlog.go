@@ -36,6 +36,7 @@ type backlog struct {
 	n     int
 	sent  int // frames already sent; the others are pending
 	quiet int // consecutive sent frames without a voice
+	calm  int // and without the beginning of one, whoever talks in the background
 
 	oldest atomic.Int64        // captured position of the first frame
 	gap    atomic.Pointer[gap] // between a lost call and the next one
@@ -46,6 +47,7 @@ type heard struct {
 	pos      int64
 	frame    audio.Frame
 	possible bool // it may hold a voice
+	begins   bool // it may hold the beginning of the user's, or is part of it
 	marks    []vad.Mark
 	origin   time.Duration // see captureClock.origin
 }
@@ -108,12 +110,12 @@ func (e *ear) listen() {
 }
 
 // push appends a frame and drops the oldest one if the backlog is full.
-func (b *backlog) push(pos int64, f *audio.Frame, possible bool, marks []vad.Mark, origin time.Duration) {
+func (b *backlog) push(pos int64, f *audio.Frame, possible, begins bool, marks []vad.Mark, origin time.Duration) {
 	if b.full() {
 		b.first, b.n, b.sent = (b.first+1)%backlogFrames, b.n-1, max(b.sent-1, 0)
 	}
 	h := b.at(b.n)
-	h.pos, h.frame, h.possible, h.marks, h.origin = pos, *f, possible, append(h.marks[:0], marks...), origin
+	h.pos, h.frame, h.possible, h.begins, h.marks, h.origin = pos, *f, possible, begins, append(h.marks[:0], marks...), origin
 	b.n++
 	b.oldest.Store(b.at(0).pos)
 }
@@ -127,7 +129,7 @@ func (b *backlog) rewind(from int64) {
 	for b.sent > 0 && b.at(b.sent-1).pos >= from {
 		b.sent--
 	}
-	b.quiet = 0
+	b.quiet, b.calm = 0, 0
 }
 
 // skip removes the wake phrase. A voice that goes on after it begins there.
@@ -156,6 +158,9 @@ func (b *backlog) deliver(c *call, limit int) {
 		b.sent++
 		if b.quiet++; h.possible {
 			b.quiet = 0
+		}
+		if b.calm++; h.begins {
+			b.calm = 0
 		}
 		for _, m := range h.marks {
 			c.hearer.voice(m, h.origin+audio.Duration(m.Pos))
@@ -212,14 +217,14 @@ func (b *backlog) wipe() {
 
 // pass sends a processed frame and its marks to the call, or keeps them without a call.
 // It runs on the source's goroutine.
-func (e *ear) pass(pos int64, f *audio.Frame, possible bool, marks []vad.Mark) {
+func (e *ear) pass(pos int64, f *audio.Frame, possible, begins bool, marks []vad.Mark) {
 	b, d := &e.backlog, e.w.devices
 	c, g := e.w.link.live.Load(), b.gap.Load()
 	if g != nil && b.full() && b.at(0).pos > g.from {
 		e.giveUp(g)
 		g = nil
 	}
-	b.push(pos, f, possible, marks, e.clock.origin())
+	b.push(pos, f, possible, begins, marks, e.clock.origin())
 	switch {
 	case g == nil || g.phrase == nil:
 	case d.muted.Load(): // the user does not want to be heard

@@ -22,9 +22,13 @@ type noting struct {
 	pos int64
 }
 
-func (d *noting) WriteFrame(f *audio.Frame) { d.got = append(d.got, f[0]); d.pos += audio.FrameSamples }
-func (d *noting) SkipFrame(f *audio.Frame)  { d.pos += audio.FrameSamples }
-func (d *noting) Position() int64           { return d.pos }
+func (d *noting) WriteFrame(f *audio.Frame)       { d.got = append(d.got, f[0]); d.pos += audio.FrameSamples }
+func (d *noting) SkipFrame(f *audio.Frame)        { d.pos += audio.FrameSamples }
+func (d *noting) Position() int64                 { return d.pos }
+func (d *noting) CommitInput(uint64, int64, bool) {}
+func (d *noting) ClearInput()                     {}
+func (d *noting) HoldInput(string)                {}
+func (d *noting) ForgetInput()                    {}
 
 // gapped is an ear whose frames go to calls that record them.
 type gapped struct {
@@ -64,7 +68,7 @@ func (g *gapped) call(used bool) *call {
 func (g *gapped) capture(n int, possible bool, marks ...vad.Mark) {
 	for range n {
 		if !g.w.devices.held.Load() || g.keeps() {
-			g.pass(g.next, &audio.Frame{0: int16(g.next / audio.FrameSamples)}, possible, marks)
+			g.pass(g.next, &audio.Frame{0: int16(g.next / audio.FrameSamples)}, possible, possible, marks)
 		}
 		g.next += audio.FrameSamples
 	}

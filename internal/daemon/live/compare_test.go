@@ -100,7 +100,7 @@ func (q *question) note(what string, answer *daemon.Answer) {
 func (q *question) capture(d time.Duration, marks ...vad.Mark) {
 	for end := q.next + audio.Samples(d); q.next < end; q.next += audio.FrameSamples {
 		time.Sleep(10 * time.Millisecond)
-		q.b.push(q.next, &audio.Frame{7}, true, marks, 0)
+		q.b.push(q.next, &audio.Frame{7}, true, true, marks, 0)
 		q.b.deliver(q.c, 1)
 		marks = nil
 	}
@@ -420,7 +420,7 @@ func TestMoonshineComparesBesideAService(t *testing.T) {
 	w.devices.ear.Store(ear)
 	defer w.devices.ear.Store(nil)
 	c := &call{link: w.link, client: &noting{}, gate: &gate{}}
-	c.hearer = newHearer(w, c)
+	c.hearer = newHearer(w, c, w.port.Settings())
 	w.link.live.Store(c)
 	defer w.link.live.Store(nil)
 	c.hearer.SpeechStarted("A", audio.SampleRate)

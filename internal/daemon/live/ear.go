@@ -30,9 +30,12 @@ type ear struct {
 	deaf    atomic.Bool   // interrupting by voice is impossible; see front.Front.HalfDuplex
 	shown   bool          // the user was notified of deaf
 	said    atomic.Bool   // and told aloud
+	cut     bool          // the microphone was reopened while the user spoke, which no mark has ended
 	untold  atomic.Bool   // words dropped in a gap have not been reported aloud yet
 	backlog backlog
 	levels  levels
+	pause   pauseLimit
+	usual   time.Duration // the pause if nothing is known about what was said
 	clock   captureClock
 	faults  heardFaults // of the microphone
 
@@ -63,6 +66,7 @@ func newEar(w *World, set protocol.Settings) (*ear, error) {
 		return e, nil
 	}
 	cfg := vad.ProfileConfig(vad.Profile(set.Interruption.Profile))
+	e.usual = pauses(set.TurnDetection).Unclear
 	switch set.TurnDetection.Mode {
 	case protocol.TurnServer, protocol.TurnPhrase: // where the service measures the same silence
 		cfg.Silence = set.TurnDetection.Silence
@@ -89,6 +93,7 @@ func (e *ear) load(cfg vad.TrackerConfig) {
 	} else {
 		e.front.Track(tracker)
 	}
+	e.w.link.detects(err == nil)
 	close(e.loaded)
 }
 
@@ -127,6 +132,12 @@ func (e *ear) correction() (late int64, known bool) {
 // hear processes a captured frame and passes the result to the call: audio that ends
 // some samples before the end of f.
 func (e *ear) hear(pos int64, f *audio.Frame) {
+	if silence, faint, known := e.pause.get(); known {
+		if e.backlog.n-e.backlog.sent > 1 { // the judge hears something older
+			silence, faint = e.usual, e.usual
+		}
+		e.front.SetSilence(silence, faint)
+	}
 	marks, err := e.front.Captured(pos, f)
 	if err != nil {
 		e.fail(err)
@@ -138,9 +149,13 @@ func (e *ear) hear(pos int64, f *audio.Frame) {
 		e.w.cfg.Log.Warn().Msg("the echo is not cancelled, and the assistant interrupts itself; nobody can interrupt it by voice until the echo is found")
 		e.w.port.Warn(protocol.CodeHearsItself, "")
 	}
+	if e.cut {
+		e.cut = false
+		marks = append([]vad.Mark{{Kind: vad.Paused, Pos: pos, Decided: pos}, {Kind: vad.Ended, Pos: pos, Decided: pos}}, marks...)
+	}
 	marks = slices.DeleteFunc(marks, func(m vad.Mark) bool { return m.Kind == vad.Suspected || m.Kind == vad.Dismissed })
 	e.levels.push(pos-e.front.Latency(), e.front.Level())
-	e.pass(pos-e.front.Latency(), e.front.Uplink(), e.front.MaybeVoice(), marks)
+	e.pass(pos-e.front.Latency(), e.front.Uplink(), e.front.MaybeVoice(), e.front.Beginning(), marks)
 }
 
 // retracted handles an interruption that the core retracted.
@@ -190,6 +205,7 @@ func (e *ear) echo(from, to int64) bool {
 
 // reopened reports that the microphone was reopened.
 func (e *ear) reopened() {
+	e.cut = e.cut || e.front.Speaking()
 	if err := e.front.Reopened(); err != nil {
 		e.fail(err)
 	}

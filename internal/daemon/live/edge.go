@@ -19,8 +19,12 @@ type Hearing interface {
 	SkipFrame(*audio.Frame)
 	// Position returns the number of samples written.
 	Position() int64
-	// CommitInput ends the user's turn manually, ClearInput drops it.
-	CommitInput(utterance uint64)
+	// CommitInput ends the user's turn, whose audio precedes a position; ClearInput drops it.
+	CommitInput(utterance uint64, end int64, found bool)
+	// HoldInput says that only CommitInput ends the utterance of an item. ForgetInput drops audio
+	// in which nobody spoke.
+	HoldInput(item string)
+	ForgetInput()
 	ClearInput()
 	// Expires returns when the service stops recognition, if known.
 	Expires() (at time.Time, known bool)

@@ -18,8 +18,7 @@ const (
 	gateRefresh = 5 * time.Second
 	// gatePadding is the longest padding that gateFrames can cover.
 	gatePadding = 500 * time.Millisecond
-	// longestSilence is the silence that ends a turn at low eagerness, where the
-	// service decides.
+	// longestSilence is the silence that ends a turn at low eagerness if its words are unclear.
 	longestSilence = 1400 * time.Millisecond
 )
 
@@ -48,10 +47,9 @@ type gate struct {
 // newGate returns the gate of a call.
 func newGate(set protocol.Settings) *gate {
 	row, _ := provider.Of(string(set.SessionWith()))
-	detection := turnDetection(set.TurnDetection)
 	return &gate{
-		used: row.Session != nil && row.Session.Gaps && detection.PrefixPadding <= gatePadding,
-		hold: audio.Samples(max(detection.Silence, longestSilence) + gateSlack),
+		used: row.Session != nil && row.Session.Gaps && set.TurnDetection.PrefixPadding <= gatePadding,
+		hold: audio.Samples(max(set.TurnDetection.Silence, longestSilence) + gateSlack),
 	}
 }
 

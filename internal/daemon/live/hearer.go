@@ -11,6 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // hearer turns reports from the service and the local detector into events.
@@ -20,28 +21,29 @@ type hearer struct {
 	ear  *ear // nil without devices
 	// wordsOnly: see matcher.wordsOnly.
 	wordsOnly bool
-	// ends: the service ends an utterance after the same silence as the core.
-	ends bool
 	// comparer is nil if short sounds are not compared.
 	comparer *comparer
 	// compares is the captured position at which the sound before a pause is compared, or 0.
 	// Only the source's goroutine uses it.
 	compares int64
+	// Likewise: the captured position at which the service last dropped what it kept, and whether it
+	// may have kept voices since.
+	forgot int64
+	voices bool
 
 	mu    sync.Mutex  // guards the fields below
 	match *matcher    // nil before the first report
-	late  *time.Timer // see awaitWords and commit; nil before the first use
+	late  *time.Timer // see awaitWords; nil before the first use
 	held  *time.Timer // see FinalTranscript; nil before the first use
-	due   uint64      // the utterance whose commit is delayed, or 0
+	judge *judge      // nil if the service ends the user's turns
 }
 
-func newHearer(w *World, c *call) *hearer {
-	set := w.port.Settings()
+func newHearer(w *World, c *call, set protocol.Settings) *hearer {
 	row, _ := provider.Of(string(set.SessionWith()))
 	live := row.Session != nil && row.Session.Live
 	return &hearer{
 		w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: live,
-		ends: !live && turnDetection(set.TurnDetection).Type == realtime.ServerVAD, comparer: w.comparer,
+		judge: newJudge(w, set), comparer: w.comparer,
 	}
 }
 
@@ -52,7 +54,10 @@ func (h *hearer) matcher() *matcher {
 	if h.match == nil {
 		echo := func(from, to int64) bool { return h.ear != nil && h.ear.echo(from, to) }
 		h.match = newMatcher(h.w.port, h.call.epoch.Load(), h.ear.finds(), echo)
-		h.match.wordsOnly = h.wordsOnly
+		if h.judge.ends(h.match) && h.judge.settles {
+			h.match.hold = h.call.client.HoldInput
+		}
+		h.match.wordsOnly, h.match.commits = h.wordsOnly, h.judge != nil && !h.judge.settles
 		if h.ear != nil {
 			h.match.phrase = h.ear.phrase.Load()
 		}
@@ -71,6 +76,14 @@ func (h *hearer) with(fact func(*matcher) []csm.Event) {
 		h.w.cues.heard(e)
 		h.w.grace.heard(e)
 	}
+	h.tell(h.judge.judge(m))
+}
+
+// tell tells the tracker how long a pause must last, unless another call is live.
+func (h *hearer) tell(silence, faint time.Duration) {
+	if h.ear != nil && h.call.link.live.Load() == h.call {
+		h.ear.pause.set(silence, faint)
+	}
 }
 
 // press begins an utterance manually. The service assigns an item when it ends.
@@ -85,9 +98,6 @@ func (h *hearer) voice(m vad.Mark, arrived time.Duration) {
 		switch m.Kind {
 		case vad.Onset, vad.Resumed:
 			events := match.release()
-			if match.open() == nil {
-				h.commitDue(match) // or the service adds this voice to that utterance
-			}
 			// Detection takes at least its samples, even if the clock has seen only late frames.
 			late := max(h.w.now()-arrived, audio.Duration(m.Decided-m.Pos))
 			events = append(events, some(match.voice(m.Pos, late))...)
@@ -103,6 +113,9 @@ func (h *hearer) voice(m vad.Mark, arrived time.Duration) {
 			}
 			return some(paused)
 		default:
+			if h.judge.ends(match) {
+				return h.end(match, m)
+			}
 			h.awaitWords(match)
 			return match.gone()
 		}
@@ -128,12 +141,44 @@ func (h *hearer) expect(m vad.Mark) (expected [][]string) {
 // delivered compares a short sound with the expected answers, once the audio up to a captured
 // position contains enough of the pause after it. It runs on the source's goroutine.
 func (h *hearer) delivered(pos int64, b *backlog) {
+	h.forget(pos, b)
 	if h.compares == 0 || pos < h.compares {
 		return
 	}
 	h.compares = 0
 	if short := h.short(b); short != nil {
 		h.comparer.compare(short)
+	}
+}
+
+// A service that does not look for voices keeps all audio for the next utterance. It drops what it
+// has every forgetEvery, sooner if that may have voices in it, once nothing has sounded like the
+// beginning of the user's voice for calmFor. A clear that is late by much may take the beginning of one, so there
+// are few of them.
+const (
+	forgetEvery  = 20 * time.Second
+	forgetVoices = 2 * time.Second
+	calmFor      = time.Second
+)
+
+// forget makes such a service drop audio without the user's voice, up to a captured position.
+func (h *hearer) forget(pos int64, b *backlog) {
+	if h.judge == nil || h.judge.settles {
+		return
+	}
+	h.voices = h.voices || b.quiet == 0
+	every := forgetEvery
+	if h.voices {
+		every = forgetVoices
+	}
+	if pos-h.forgot < audio.Samples(every) || int64(b.calm)*audio.FrameSamples < audio.Samples(calmFor) {
+		return
+	}
+	h.forgot, h.voices = pos, false
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.matcher().open() == nil {
+		h.call.client.ForgetInput()
 	}
 }
 
@@ -197,42 +242,52 @@ func (h *hearer) release() {
 	}
 }
 
-// ownEnd is how long a service that hears an utterance may take to end it by itself once
-// the core has.
-const ownEnd = 1500 * time.Millisecond
+// heardAfter is how much of the pause after an utterance the service gets, so that it hears the end.
+const heardAfter = 200 * time.Millisecond
 
-// commit ends the current utterance at the service. Over WebRTC a commit overtakes audio
-// that is late, for example after an outage, and would cut the utterance there. So a
-// service that will end it by itself gets the time to do so.
+// end ends the open utterance after a pause, at a mark.
+func (h *hearer) end(m *matcher, mark vad.Mark) []csm.Event {
+	u := m.open()
+	if u == nil || u.pressed {
+		return nil
+	}
+	u.quiet, u.stopped, u.ended = true, true, mark.Pos
+	why := h.judge.why
+	if mark.Faint {
+		why = h.judge.faint
+	}
+	h.w.cfg.Log.Debug().Uint64("utterance", u.id).Stringer("because", why.Reason).Dur("delay", why.Delay).Msg("a pause ends the turn")
+	h.commitTo(u.id, u.to+audio.Samples(heardAfter)-h.call.base.Load(), true)
+	return some(csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: u.to, Why: reasons[why.Reason]})
+}
+
+// commit ends the current utterance at the service.
 func (h *hearer) commit() {
 	h.with(func(m *matcher) []csm.Event {
-		switch utterance, paused := m.committed(); {
-		case utterance == 0:
-		case paused && h.ends:
-			h.due = utterance
-			wait := time.Duration(float64(ownEnd) / h.w.cfg.Speed)
-			h.after(wait, func(m *matcher) []csm.Event { h.commitDue(m); return nil })
-		default:
-			h.call.client.CommitInput(utterance)
+		now, u := h.call.client.Position(), m.open()
+		if u == nil {
+			return nil
+		}
+		m.committed(h.call.base.Load() + now)
+		h.commitTo(u.id, now, false)
+		if h.judge.ends(m) && !h.judge.settles && !u.paused && !u.pressed { // the voice goes on, and nobody else hears it
+			return some(m.begin(h.call.base.Load()+now, 0, false))
 		}
 		return nil
 	})
 }
 
-// commitDue sends the commit that is delayed, unless the service has ended the utterance.
-// The caller holds mu.
-func (h *hearer) commitDue(m *matcher) {
-	if h.due != 0 && !m.ended(h.due) {
-		h.call.client.CommitInput(h.due)
-	}
-	h.due = 0
+// commitTo makes the service end an utterance once it has the audio up to a position of the client,
+// or all that was sent. Found means that it commits only what its turn detection has found.
+func (h *hearer) commitTo(utterance uint64, end int64, found bool) {
+	const unsent = 2 * audio.FrameSamples // may wait for the rest of its packet
+	h.call.client.CommitInput(utterance, max(min(end, h.call.client.Position()-unsent), 0), found)
 }
 
 // clear drops what was said since the last turn.
 func (h *hearer) clear() {
 	h.with(func(m *matcher) []csm.Event {
-		m.committed()
-		h.due = 0
+		m.drop()
 		h.call.client.ClearInput()
 		return nil
 	})
@@ -274,9 +329,12 @@ func (h *hearer) PartialTranscript(item, text string) {
 }
 
 // SettledTranscript implements realtime.SettledHandler.
-func (h *hearer) SettledTranscript(item string, t realtime.Transcript) {
+func (h *hearer) SettledTranscript(item string, s realtime.Settled) {
 	h.with(func(m *matcher) []csm.Event {
-		return some(m.settled(item, daemon.Transcript{Text: t.Text, Answer: (*daemon.Answer)(t.Answer)}))
+		if news := m.reached(item, h.call.base.Load()+s.End, s); !news || s.Text == "" {
+			return nil
+		}
+		return some(m.settled(item, daemon.Transcript{Text: s.Text, Answer: (*daemon.Answer)(s.Answer)}))
 	})
 }
 
@@ -302,6 +360,11 @@ func (h *hearer) FinalTranscript(item string, t realtime.Transcript) {
 // TranscriptFailed implements realtime.Handler.
 func (h *hearer) TranscriptFailed(item, _ string) {
 	h.with(func(m *matcher) []csm.Event { return some(m.failed(item)) })
+}
+
+// InputCommitted implements realtime.Handler.
+func (h *hearer) InputCommitted(utterance uint64, item string) {
+	h.with(func(m *matcher) []csm.Event { m.assign(utterance, item); return nil })
 }
 
 // InputEmpty implements realtime.Handler.

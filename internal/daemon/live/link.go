@@ -42,6 +42,9 @@ type link struct {
 	}
 	stood uint32
 
+	// deaf: the last voice detector could not be loaded, so the services end the turns.
+	deaf atomic.Bool
+
 	recent  preroll        // used by the source's goroutine only
 	renewal sync.WaitGroup // one per established call
 	// told: the user knows that audio goes over a WebSocket.
@@ -93,6 +96,20 @@ func (l *link) open(instance, epoch uint32, successor bool) {
 			l.drop()
 		}
 		l.dial(ctx, instance, epoch, successor)
+	})
+}
+
+// detects says whether the voice detector works. If it does not, a call whose turns only it could end is
+// replaced by one in which the service ends them.
+func (l *link) detects(works bool) {
+	l.deaf.Store(!works)
+	if works {
+		return
+	}
+	l.q.Do(func() { // after a dial that does not know it
+		if c := l.live.Load(); c != nil && c.hearer.judge != nil && !c.hearer.judge.settles {
+			c.hearer.Lost(realtime.CodeConnectionLost, errors.New("the voice detector cannot be used"))
+		}
 	})
 }
 
@@ -203,13 +220,13 @@ func (l *link) dialled(epoch uint32) {
 
 func (l *link) try(ctx context.Context, instance, epoch uint32) error {
 	set := l.w.port.Settings()
-	cfg, err := l.w.service.dialConfig(set)
+	c := &call{link: l, instance: instance, gate: newGate(set)}
+	c.epoch.Store(epoch)
+	c.hearer = newHearer(l.w, c, set)
+	cfg, err := l.w.service.dialConfig(set, c.hearer.judge)
 	if err != nil {
 		return &realtime.Error{Code: realtime.CodeConnectionFailed, Message: err.Error()}
 	}
-	c := &call{link: l, instance: instance, gate: newGate(set)}
-	c.epoch.Store(epoch)
-	c.hearer = newHearer(l.w, c)
 	session, err := realtime.Dial(ctx, cfg, c.hearer)
 	if err != nil {
 		return err

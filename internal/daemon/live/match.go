@@ -2,9 +2,11 @@ package live
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -29,6 +31,10 @@ type matcher struct {
 	// wordsOnly: the service reports a voice only by its words, so it may have heard
 	// one that it has not reported yet.
 	wordsOnly bool
+	// commits: the service names the item of each commit, and has no others.
+	commits bool
+	// hold tells the service that an item is that of an utterance which the judge ends; may be nil.
+	hold func(item string)
 	// echo reports whether most of the audio captured between two positions may have
 	// been the assistant's own voice.
 	echo func(from, to int64) bool
@@ -51,12 +57,21 @@ type matcher struct {
 type utterance struct {
 	id       uint64
 	from, to int64 // to grows while it is open
+	ended    int64 // captured position at which the core or the judge ended it, or 0
 	pressed  bool  // begun manually
 	paused   bool  // the local detector has reported a pause
 	stopped  bool  // its end was reported to the core
 	quiet    bool  // the local detector has reported its end
+	dropped  bool  // its words are not wanted
 	distant  bool  // the voice is far quieter than the user's own
 	item     *item // the service's item; nil until it heard something
+
+	// What the service recognised so far, and the captured position up to which it has; see
+	// realtime.Settled.
+	words          string
+	reached        int64
+	stop, complete *float64
+	partial        string // is newer than words, but does not have all of it
 
 	expected [][]string     // answers when it began; nil if none were expected
 	attempt  int            // counts what makes a comparison invalid: its voice went on
@@ -109,9 +124,9 @@ func (m *matcher) open() *utterance {
 func (m *matcher) begin(pos int64, late time.Duration, pressed bool) csm.Event {
 	u := &utterance{id: m.port.NewUtterance(), from: pos, to: pos, pressed: pressed}
 	m.spoken = append(m.spoken, u)
-	for _, it := range m.items {
+	for name, it := range m.items {
 		if it.of == nil && m.meet(u, it) {
-			it.of, u.item = u, it
+			m.match(u, name, it)
 		}
 	}
 	return csm.SpeechStarted{Epoch: m.epoch, Utterance: u.id, Pos: pos, Late: late}
@@ -135,7 +150,7 @@ func (m *matcher) voice(pos int64, late time.Duration) csm.Event {
 // silence handles a pause in the voice.
 func (m *matcher) silence(pos int64) csm.Event {
 	u := m.open()
-	if u == nil || u.pressed {
+	if u == nil || u.pressed || u.paused {
 		return nil
 	}
 	u.paused, u.to = true, pos
@@ -171,27 +186,43 @@ func (m *matcher) nothing(u *utterance) []csm.Event {
 	return []csm.Event{csm.Final{Epoch: m.epoch, Utterance: u.id, Class: csm.Empty}}
 }
 
-// committed records that the core ended the open utterance. It returns the utterance,
-// or 0, and whether its voice has paused and the service heard it.
-func (m *matcher) committed() (id uint64, paused bool) {
-	u := m.open()
-	if u == nil {
-		return 0, false
+// committed records that the core ended the open utterance, at a captured position.
+func (m *matcher) committed(now int64) {
+	if u := m.open(); u != nil {
+		u.stopped, u.ended = true, now
 	}
-	u.stopped = true
-	return u.id, u.paused && u.item != nil
 }
 
-// ended reports whether the service has ended an utterance.
-func (m *matcher) ended(id uint64) bool {
+// drop removes the open utterance, whose audio the service drops.
+func (m *matcher) drop() {
+	if u := m.open(); u != nil {
+		m.answered(u)
+		u.dropped = true
+	}
+}
+
+// assign handles the service's item of a commit.
+func (m *matcher) assign(id uint64, name string) {
 	i := slices.IndexFunc(m.spoken, func(u *utterance) bool { return u.id == id })
-	return i < 0 || m.spoken[i].item != nil && m.spoken[i].item.to > m.spoken[i].item.from
+	if i < 0 || !m.commits {
+		return
+	}
+	u := m.spoken[i]
+	it := m.items[name]
+	if it == nil {
+		it = &item{}
+		m.items[name] = it
+	}
+	if it.of != nil && it.of != u {
+		it.of.item = nil // a partial transcript was taken for that one's
+	}
+	it.of, u.item = u, it
 }
 
 // empty handles the service's reply to a commit that it has no audio of the utterance.
 // One that the service ended by itself has an item, whose words will arrive.
 func (m *matcher) empty(id uint64) []csm.Event {
-	i := slices.IndexFunc(m.spoken, func(u *utterance) bool { return u.id == id && u.item == nil })
+	i := slices.IndexFunc(m.spoken, func(u *utterance) bool { return u.id == id && (u.item == nil || m.commits) })
 	if i < 0 {
 		return nil
 	}
@@ -227,10 +258,28 @@ func (m *matcher) partial(name, text string) csm.Event {
 	if it == nil && !m.wordsOnly {
 		it = m.item(name, 0, false)
 	}
+	if u := m.open(); m.commits && it != nil && it.of == nil && u != nil && u.item == nil {
+		it.of, u.item = u, it // it is transcribed before it is committed
+	}
 	if it != nil && it.of != nil {
+		it.of.partial = text
 		return m.port.HeardPartly(m.epoch, it.of.id, text)
 	}
 	return nil
+}
+
+// reached handles that the service has recognised an utterance up to a captured position. It reports
+// whether the words are new.
+func (m *matcher) reached(name string, pos int64, s realtime.Settled) (news bool) {
+	it := m.items[name]
+	if it == nil || it.of == nil {
+		return false
+	}
+	u := it.of
+	news = pos != u.reached
+	u.words, u.partial, u.reached = strings.TrimSuffix(s.Text, "."), "", pos
+	u.stop, u.complete = s.Stop, s.Complete
+	return news
 }
 
 // settled handles the words at a pause of the voice.
@@ -248,7 +297,10 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 	it := m.item(name, 0, false)
 	delete(m.items, name)
 	u := it.of
-	m.heardTo = max(m.heardTo, it.to)
+	m.answers(it)
+	if u != nil && u.dropped {
+		return nil
+	}
 	if u == nil {
 		if m.echo(it.from, it.to) || said.Text == "" || m.silent(it) {
 			m.ignored++
@@ -272,6 +324,14 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 		return nil
 	}
 	return m.release()
+}
+
+// answers records up to where the service has answered.
+func (m *matcher) answers(it *item) {
+	m.heardTo = max(m.heardTo, it.to)
+	if it.of != nil {
+		m.heardTo = max(m.heardTo, it.of.ended)
+	}
 }
 
 // before returns the utterances of items.
@@ -353,7 +413,7 @@ func (m *matcher) release() (events []csm.Event) {
 func (m *matcher) failed(name string) csm.Event {
 	it := m.item(name, 0, false)
 	delete(m.items, name)
-	m.heardTo = max(m.heardTo, it.to)
+	m.answers(it)
 	if it.of == nil {
 		m.ignored++
 		return nil
@@ -392,11 +452,19 @@ func (m *matcher) item(name string, pos int64, onset bool) *item {
 	}
 	for _, u := range m.spoken {
 		if u.item == nil && m.meet(u, it) {
-			it.of, u.item = u, it
+			m.match(u, name, it)
 			break
 		}
 	}
 	return it
+}
+
+// match assigns an item to an utterance.
+func (m *matcher) match(u *utterance, name string, it *item) {
+	it.of, u.item = u, it
+	if m.hold != nil && !u.pressed && !u.stopped {
+		m.hold(name)
+	}
 }
 
 // silent reports whether an item is the silence after an utterance: the core's commit
@@ -411,7 +479,7 @@ func (m *matcher) meet(u *utterance, it *item) bool {
 		return true
 	}
 	if !it.onset {
-		return u.stopped
+		return u.stopped && !m.commits
 	}
 	near := audio.Samples(slack)
 	ends := u.quiet || u.stopped

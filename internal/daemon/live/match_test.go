@@ -54,7 +54,7 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 		case "gone":
 			events = m.gone()
 		case "committed":
-			m.committed()
+			m.committed(0)
 		case "empty":
 			events = m.empty(uint64(ms))
 		case "pressed":
@@ -233,7 +233,7 @@ func TestMatcherKnowsTheVoice(t *testing.T) {
 		m.silence(52800)
 		m.final("B", daemon.Certain("yes"))
 		m.begin(96000, 0, true)
-		m.committed()
+		m.committed(0)
 		m.final("C", daemon.Certain("yes"))
 		if len(got) != 3 || got[0].Unvoiced != local || got[1].Unvoiced || got[2].Unvoiced || got[0].Pressed || got[1].Pressed || !got[2].Pressed {
 			t.Errorf("local %v: %+v", local, got)

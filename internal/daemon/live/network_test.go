@@ -52,12 +52,12 @@ func TestDialsWithRelaysAndProxy(t *testing.T) {
 	set.Network = protocol.NetworkSettings{Proxy: "http://proxy.example:8080", TURN: "turn:a.example, turns:b.example:5349", TURNUsername: "u"}
 	w := &World{cfg: Config{TURNPassword: "relay-canary"}}
 	s := &service{w: w, clients: clients{}}
-	cfg, err := s.dialConfig(set)
+	cfg, err := s.dialConfig(set, nil)
 	if err != nil || len(cfg.TURN.URLs) != 2 || cfg.TURN.Password.Value != "relay-canary" || cfg.TURN.Username != "u" || cfg.HTTPClient == nil || cfg.Proxy == nil {
 		t.Errorf("%+v, %v", cfg, err)
 	}
 	w.cfg.TURNPassword = ""
-	if _, err := s.dialConfig(set); err == nil || err.Error() != "agentvoice.network.turnServers needs a password; set AGENTVOICE_TURN_PASSWORD in the environment" {
+	if _, err := s.dialConfig(set, nil); err == nil || err.Error() != "agentvoice.network.turnServers needs a password; set AGENTVOICE_TURN_PASSWORD in the environment" {
 		t.Errorf("without a password: %v", err)
 	}
 }

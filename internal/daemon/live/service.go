@@ -164,12 +164,13 @@ func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime
 	return s.w.cfg.Credentials(ctx, p)
 }
 
-// dialConfig returns the dial configuration of the service that the settings name.
-func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
+// dialConfig returns the dial configuration of the service that the settings name, for a call with a
+// judge, or nil.
+func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, error) {
 	of := set.SessionWith()
 	cfg := realtime.Config{
 		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model,
-		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
+		TurnDetection: turnDetection(set.TurnDetection, j), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
 		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: vocabulary(set),
 		Language: protocol.BaseLanguage(set.Transcription.Language), Networks: &s.networks,
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
@@ -202,21 +203,18 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	return cfg, nil
 }
 
-// turnDetection maps a turn mode to the realtime wire.
-func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
-	server := realtime.TurnDetection{
-		Type: realtime.ServerVAD, Threshold: set.Threshold, PrefixPadding: set.PrefixPadding, Silence: set.Silence,
-	}
-	switch set.Mode {
-	case protocol.TurnPushToTalk:
+// turnDetection returns what the service is told: how it ends the turns of a call without a judge, and
+// of voices that the judge does not know.
+func turnDetection(d protocol.TurnDetectionSettings, j *judge) realtime.TurnDetection {
+	switch {
+	case d.Mode == protocol.TurnPushToTalk, j != nil && !j.settles:
 		return realtime.TurnDetection{Type: realtime.NoDetection}
-	// With a phrase, pauses separate utterances but do not end a turn: the core does.
-	case protocol.TurnPatient:
+	case d.Mode == protocol.TurnAutomatic:
+		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: d.Eagerness}
+	case d.Mode == protocol.TurnPatient:
 		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessLow}
-	case protocol.TurnAutomatic:
-		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: set.Eagerness}
-	default:
-		return server
+	default: // with a phrase, pauses separate utterances and do not end a turn: the core does
+		return realtime.TurnDetection{Type: realtime.ServerVAD, Threshold: d.Threshold, PrefixPadding: d.PrefixPadding, Silence: d.Silence}
 	}
 }
 

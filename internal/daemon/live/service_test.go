@@ -1,10 +1,12 @@
 package live
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -16,7 +18,7 @@ func TestTranscriptionSettingsReachTheService(t *testing.T) {
 		Model: "gpt-4o-transcribe", Deployment: "our-transcriber", Language: "de-AT", Prompt: "gopls, kubectl",
 	}
 	set.Session.Max = 20 * time.Minute
-	s := newService(&World{})
+	s := newService(&World{link: &link{}})
 	t.Cleanup(func() {
 		if err := s.shut(); err != nil {
 			t.Error(err)
@@ -26,7 +28,7 @@ func TestTranscriptionSettingsReachTheService(t *testing.T) {
 		protocol.ProviderOpenAI: "gpt-4o-transcribe", protocol.ProviderAzure: "our-transcriber", protocol.ProviderLocalAI: "gpt-4o-transcribe",
 	} {
 		set.Provider = provider
-		cfg, err := s.dialConfig(set)
+		cfg, err := s.dialConfig(set, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +46,7 @@ func TestTranscriptionSettingsReachTheService(t *testing.T) {
 // The session is not given a voice of another provider or wire, because it would reject
 // the unknown name.
 func TestTheSessionHasItsOwnVoice(t *testing.T) {
-	s := newService(&World{})
+	s := newService(&World{link: &link{}})
 	t.Cleanup(func() {
 		if err := s.shut(); err != nil {
 			t.Error(err)
@@ -63,31 +65,53 @@ func TestTheSessionHasItsOwnVoice(t *testing.T) {
 	} {
 		set := protocol.DefaultSettings()
 		set.Provider, set.Voice.Provider, set.Voice.Wire, set.Voice.Name = protocol.ProviderOpenAI, c.speaks, c.wire, "marin"
-		if cfg, err := s.dialConfig(set); err != nil || cfg.Voice != c.want {
+		if cfg, err := s.dialConfig(set, nil); err != nil || cfg.Voice != c.want {
 			t.Errorf("%s: its voice is %q, want %q (%v)", name, cfg.Voice, c.want, err)
 		}
 	}
 }
 
-// With a phrase, the service still splits speech into utterances: the core waits for
-// the one that ends with the phrase. Only push-to-talk needs no detection.
+// The embedded server is told how it ends the turns of voices that the judge does not know; a service
+// without turn detection is told so. Without a judge, the service ends them.
 func TestTurnModesOnTheRealtimeWire(t *testing.T) {
-	for mode, want := range map[string]realtime.TurnDetection{
-		protocol.TurnAutomatic:  {Type: realtime.SemanticVAD, Eagerness: protocol.EagernessAuto},
-		protocol.TurnPatient:    {Type: realtime.SemanticVAD, Eagerness: protocol.EagernessLow},
-		protocol.TurnPushToTalk: {Type: realtime.NoDetection},
+	detector := func() (vad.Detector, error) { return nil, errors.New("not needed") }
+	d := protocol.DefaultSettings().TurnDetection
+	fixed := realtime.TurnDetection{Type: realtime.ServerVAD, Threshold: d.Threshold, PrefixPadding: d.PrefixPadding, Silence: d.Silence}
+	semantic := realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessAuto}
+	patient := realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessLow}
+	none := realtime.TurnDetection{Type: realtime.NoDetection}
+	for _, c := range []struct {
+		provider protocol.Provider
+		mode     string
+		detector func() (vad.Detector, error)
+		deaf     bool // the detector does not work
+		judged   bool
+		want     realtime.TurnDetection
+	}{
+		{protocol.ProviderLocal, protocol.TurnAutomatic, detector, false, true, semantic},
+		{protocol.ProviderLocal, protocol.TurnPatient, detector, false, true, patient},
+		{protocol.ProviderLocal, protocol.TurnPhrase, detector, false, true, fixed},
+		{protocol.ProviderLocal, protocol.TurnServer, detector, false, false, fixed},
+		{protocol.ProviderLocal, protocol.TurnPushToTalk, detector, false, false, none},
+		{protocol.ProviderLocal, protocol.TurnAutomatic, nil, false, false, semantic},
+		{protocol.ProviderLocal, protocol.TurnAutomatic, detector, true, true, semantic}, // it holds no utterance
+		{protocol.ProviderCompatible, protocol.TurnAutomatic, detector, false, true, semantic},
+		{protocol.ProviderOpenAI, protocol.TurnAutomatic, detector, false, true, none},
+		{protocol.ProviderOpenAI, protocol.TurnPhrase, detector, false, true, none},
+		{protocol.ProviderOpenAI, protocol.TurnServer, detector, false, false, fixed},
+		{protocol.ProviderOpenAI, protocol.TurnAutomatic, detector, true, false, semantic},
+		{protocol.ProviderAzure, protocol.TurnPatient, detector, false, true, none},
+		{protocol.ProviderLocalAI, protocol.TurnAutomatic, detector, false, false, semantic},
+		{protocol.ProviderLocalAI, protocol.TurnPhrase, detector, false, false, fixed},
+		{protocol.ProviderLive, protocol.TurnServer, detector, false, false, fixed},
 	} {
-		set := protocol.DefaultSettings().TurnDetection
-		set.Mode = mode
-		if got := turnDetection(set); got != want {
-			t.Errorf("%s: %+v, want %+v", mode, got, want)
-		}
-	}
-	for _, mode := range []string{protocol.TurnServer, protocol.TurnPhrase} {
-		set := protocol.DefaultSettings().TurnDetection
-		set.Mode = mode
-		if got := turnDetection(set); got.Type != realtime.ServerVAD || got.Silence != set.Silence {
-			t.Errorf("%s: %+v", mode, got)
+		set := protocol.DefaultSettings()
+		set.Provider, set.TurnDetection.Mode = c.provider, c.mode
+		w := &World{cfg: Config{Detector: c.detector}, link: &link{}}
+		w.link.deaf.Store(c.deaf)
+		j := newJudge(w, set)
+		if got := turnDetection(set.TurnDetection, j); got != c.want || (j != nil) != c.judged {
+			t.Errorf("%s, %s: %+v, judged %v, want %+v", c.provider, c.mode, got, j != nil, c.want)
 		}
 	}
 }
