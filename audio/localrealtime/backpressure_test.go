@@ -11,12 +11,13 @@ import (
 )
 
 // Audio that arrives faster than the recogniser can process makes the client wait: the
-// recogniser's queue does not grow beyond its limit, and nothing is lost.
+// recogniser's queue does not grow beyond its limit, and nothing is lost. A pong, which comes behind the
+// audio, may be late meanwhile.
 //
 //test:long
 func TestSocketAudioWaitsForTheRecogniser(t *testing.T) {
 	h := start(t, answering(echo))
-	h.engines.slow = make(chan struct{})
+	h.engines.slow, h.pingEvery = make(chan struct{}), time.Second
 	atFullSpeed := sync.OnceFunc(func() { close(h.engines.slow) })
 	t.Cleanup(atFullSpeed)
 	p := h.socket(t)
@@ -33,9 +34,14 @@ func TestSocketAudioWaitsForTheRecogniser(t *testing.T) {
 			t.Fatal("the queue does not fill")
 		}
 	}
+	time.Sleep(3 * h.pingEvery)
 	const most = fullSamples + (inboxSize+2)*vad.WindowSamples // the call's inbox is before the queue
 	for range 30 * listenRate / vad.WindowSamples {            // the recogniser takes 30 s, one window at a time
-		h.engines.slow <- struct{}{}
+		select {
+		case h.engines.slow <- struct{}{}:
+		case <-time.After(patience):
+			t.Fatal("the recogniser gets no more audio")
+		}
 		if n := r.queued(); n > most {
 			t.Fatalf("%d ms of audio are queued, want at most %d", msOf(int64(n)), msOf(most))
 		}

@@ -119,7 +119,8 @@ type Server struct {
 	detectors   *pool[vad.Detector]
 	requests    *rate.Limiter
 	wrongKeys   *rate.Limiter
-	stallSlack  time.Duration // see the constant; tests change it before the first call
+	stallSlack  time.Duration // see the constants; tests change them before the first call
+	pingEvery   time.Duration
 
 	mu     sync.Mutex
 	calls  map[string]*call
@@ -176,6 +177,7 @@ func New(cfg Config) (*Server, error) {
 		requests:    rate.NewLimiter(requestRate, requestBurst),
 		wrongKeys:   rate.NewLimiter(wrongKeyRate, wrongKeyBurst),
 		stallSlack:  stallSlack,
+		pingEvery:   pingEvery,
 		calls:       make(map[string]*call),
 	}
 	if err := s.listenMedia(); err != nil {

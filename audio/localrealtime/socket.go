@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -35,7 +36,8 @@ type socket struct {
 	call  *call
 	conn  *websocket.Conn
 	input socketInput
-	live  *live // nil for a call of the Realtime protocol
+	live  *live        // nil for a call of the Realtime protocol
+	taken atomic.Int64 // events of the client; odd while one is being taken
 
 	mu     sync.Mutex
 	queue  [][]byte
@@ -82,40 +84,49 @@ func (s *socket) read() {
 		// The library closes the connection with the right status for messages over the
 		// limit.
 		kind, data, err := s.conn.Read(context.Background())
+		s.taken.Add(1)
 		if err != nil || pace.Wait(c.ctx) != nil {
 			return
 		}
-		var ev clientEvent
-		if kind != websocket.MessageText {
-			err = invalidf("invalid_value", "", "binary messages are not taken: send events as text, with audio in base64")
-		} else if e := json.Unmarshal(data, &ev); e != nil {
-			err = decodeError(e, "")
+		s.take(kind, data)
+		s.taken.Add(1)
+	}
+}
+
+// take handles one event of the client.
+func (s *socket) take(kind websocket.MessageType, data []byte) {
+	c := s.call
+	var err error
+	var ev clientEvent
+	if kind != websocket.MessageText {
+		err = invalidf("invalid_value", "", "binary messages are not taken: send events as text, with audio in base64")
+	} else if e := json.Unmarshal(data, &ev); e != nil {
+		err = decodeError(e, "")
+	}
+	if s.live != nil && err == nil {
+		if ev.Type != liveAppend {
+			c.post(func() { s.live.receive(data) })
+			return
 		}
-		if s.live != nil && err == nil {
-			if ev.Type != liveAppend {
-				c.post(func() { s.live.receive(data) })
-				continue
-			}
-			ev.Type = "input_audio_buffer.append"
-		}
-		if err == nil {
-			err = s.input.take(ev)
-		}
-		if err != nil {
-			c.post(func() { c.refuse(ev, err) })
-			continue
-		}
-		if ev.Type == "input_audio_buffer.append" {
-			continue
-		}
-		handled := make(chan struct{})
-		c.post(func() { c.onEvent(ev); close(handled) })
-		if ev.Type == "session.update" {
-			// Audio after this event has the new format.
-			select {
-			case <-handled:
-			case <-c.ctx.Done():
-			}
+		ev.Type = "input_audio_buffer.append"
+	}
+	if err == nil {
+		err = s.input.take(ev)
+	}
+	if err != nil {
+		c.post(func() { c.refuse(ev, err) })
+		return
+	}
+	if ev.Type == "input_audio_buffer.append" {
+		return
+	}
+	handled := make(chan struct{})
+	c.post(func() { c.onEvent(ev); close(handled) })
+	if ev.Type == "session.update" {
+		// Audio after this event has the new format.
+		select {
+		case <-handled:
+		case <-c.ctx.Done():
 		}
 	}
 }
@@ -164,10 +175,11 @@ func (s *socket) sent(n int) {
 	}
 }
 
-// ping detects a client that disappeared without closing the connection.
+// ping detects a client that disappeared without closing the connection. A pong comes behind what the
+// client has sent, so one is not missed while events are taken.
 func (s *socket) ping() {
 	c := s.call
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(c.srv.pingEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -175,10 +187,11 @@ func (s *socket) ping() {
 		case <-c.ctx.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(c.ctx, pingEvery)
+		ctx, cancel := context.WithTimeout(c.ctx, c.srv.pingEvery)
+		before := s.taken.Load()
 		err := s.conn.Ping(ctx)
 		cancel()
-		if err != nil {
+		if now := s.taken.Load(); err != nil && now == before && now%2 == 0 {
 			c.hangUp()
 			return
 		}

@@ -42,7 +42,7 @@ func newVirtualCall(t *testing.T, change ...func(*Config)) *virtualCall {
 		f(&cfg)
 	}
 	s := &Server{
-		cfg: cfg, calls: map[string]*call{}, stallSlack: stallSlack,
+		cfg: cfg, calls: map[string]*call{}, stallSlack: stallSlack, pingEvery: pingEvery,
 		recognizers: newPool[hearing.Recognizer](cfg.Recognizer, cfg.KeepEngines, cfg.EnginesFreed),
 		detectors:   newPool[vad.Detector](cfg.Detector, cfg.KeepEngines, cfg.EnginesFreed),
 	}
