@@ -54,6 +54,10 @@ microphone.muted
 ${GATE}
 microphone.works
 ${GATE}
+device.lost speaker
+${GATE}
+device.restored speaker
+${GATE}
 say "which file is it in"
 ${GATE}
 device.lost
@@ -310,7 +314,7 @@ export function painting(): void {
   });
 }
 
-/** Timeout of the gallery, in milliseconds: 19 states in four themes and three widths. */
+/** Timeout of the gallery, in milliseconds: 20 states in four themes and three widths. */
 const GALLERY = 900_000;
 
 export function gallery(): void {
@@ -382,6 +386,12 @@ export function gallery(): void {
     await stage.next();
     await panel.get('problem').waitFor();
     await picture('19-microphone-muted');
+    await stage.next();
+    await panel.get('problem').waitFor({ state: 'hidden' });
+    await stage.next();
+    await panel.get('problem').waitFor();
+    await panel.label('Listening'); // what the user says is heard all the same
+    await picture('20-speaker-lost');
     await stage.next();
     await panel.get('problem').waitFor({ state: 'hidden' });
 

@@ -133,7 +133,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   modelUnavailable: ['agentvoice.openHelp', 'agentvoice.openSettings'],
   protocolError: ['agentvoice.openSettings', 'agentvoice.showLog'],
   deviceUnavailable: ['agentvoice.selectMicrophone', 'agentvoice.start'],
-  deviceLost: ['agentvoice.selectMicrophone'],
+  deviceLost: ['agentvoice.selectMicrophone', 'agentvoice.selectSpeaker'],
   microphoneDenied: ['agentvoice.microphoneSettings', 'agentvoice.start'],
   microphoneBusy: ['agentvoice.takeOver'],
   microphoneTaken: ['agentvoice.takeOver'],

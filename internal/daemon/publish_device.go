@@ -6,9 +6,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// deviceTexts are the messages about devices that were lost, and that work again. The
-// loss of both has the message of its code.
-var deviceTexts = map[csm.Device]struct{ gone, back map[protocol.Locale]string }{
+// deviceTexts are the messages about devices that were lost, with what to do, and that work again.
+// Without such a text, that of the code is used.
+var deviceTexts = map[csm.Device]struct{ gone, remedy, back map[protocol.Locale]string }{
 	csm.BothDevices: {back: map[protocol.Locale]string{
 		protocol.English:  "The audio device is back.",
 		protocol.German:   "Das Audiogerät ist wieder da.",
@@ -31,6 +31,11 @@ var deviceTexts = map[csm.Device]struct{ gone, back map[protocol.Locale]string }
 			protocol.English:  "The speaker was disconnected.",
 			protocol.German:   "Der Lautsprecher wurde getrennt.",
 			protocol.Japanese: "スピーカーが切断されました。",
+		},
+		remedy: map[protocol.Locale]string{
+			protocol.English:  "Reconnect it, or select another one; meanwhile you are heard, and answers can be read.",
+			protocol.German:   "Schließen Sie ihn wieder an oder wählen Sie einen anderen; Sie werden inzwischen gehört, und Antworten lassen sich lesen.",
+			protocol.Japanese: "接続し直すか、別のスピーカーを選んでください。その間も音声は聞き取られ、回答は画面で読めます。",
 		},
 		back: map[protocol.Locale]string{
 			protocol.English:  "The speaker is back.",
@@ -66,6 +71,9 @@ func (p *publisher) device(before csm.State, s dispatch.Step) {
 		lost := p.d.failure(csm.CodeDeviceLost, p.reason)
 		if text := deviceTexts[deviceOf(has)].gone; text != nil {
 			lost.Message = withReason(text[p.d.locale()], p.reason)
+		}
+		if text := deviceTexts[deviceOf(has)].remedy; text != nil {
+			lost.Remediation = text[p.d.locale()]
 		}
 		p.notify(protocol.NotifyError, lost)
 	case back != 0 && restored:

@@ -103,6 +103,10 @@ func TestOneLostDevice(t *testing.T) {
 			if e.Code != protocol.CodeDeviceLost || e.Remediation == "" {
 				t.Errorf("%+v: %+v", c.event, e)
 			}
+			// Without the speaker alone, the conversation goes on.
+			if waits := strings.Contains(e.Remediation, "geht von selbst weiter"); waits == strings.HasPrefix(e.Message, "Der Lautsprecher") {
+				t.Errorf("%q has the remedy %q", e.Message, e.Remediation)
+			}
 		case protocol.NotificationParams:
 			got = protocol.NotificationParams{Message: e.Message, Code: e.Code, Remediation: e.Remediation}
 			if e.Severity != protocol.SeverityInfo {
