@@ -71,7 +71,8 @@ func newDoctor() *cobra.Command {
 		Short: "Check devices, engines and services, and say how to fix problems",
 		Long: `Check devices, engines and services, and say how to fix problems. The command listens to
 the microphone for two seconds: speak, and it reports whether the level is too high.
-Nothing is recorded.
+Nothing is recorded. Of the last recorded conversation, which --journal can name, it says by what
+the ends of your turns were judged.
 
 With --sound it plays chirps and soft noise for up to 15 seconds, and measures the
 delay from speaker to microphone and whether the echo is cancelled.`,
@@ -152,6 +153,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 		check("echo cancellation", false, canceller),
 		found("voice detection", local && needed, detail, nil, err))
 	all = append(all, findSpeech(modelNames(set.Models), language).examine(local, live.ChoiceOf(set, language), localSpeaker(set))...)
+	all = append(all, examineEnds(f.journal)...)
 	all = append(all,
 		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))
