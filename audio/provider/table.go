@@ -61,8 +61,10 @@ type Row struct {
 // Session describes how to establish a realtime session.
 type Session struct {
 	Transports []Transport // in order of preference; at least one
-	Ephemeral  bool        // WebRTC exchanges the key at client_secrets
-	JSONOffer  bool        // offer and answer are JSON {sdp, model}
+	// Model is the default model. A service without one names it by its pipeline or a deployment, or takes any.
+	Model     string
+	Ephemeral bool // WebRTC exchanges the key at client_secrets
+	JSONOffer bool // offer and answer are JSON {sdp, model}
 	// Transcribes means that recognition uses a session of type transcription, whose
 	// pipeline names the models. It still speaks on request. A realtime session would
 	// answer the user whatever create_response is.
@@ -133,7 +135,7 @@ var Rows = []Row{
 	},
 	{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
-		Session: &Session{Transports: overBoth, Ephemeral: true, Commits: true, Limit: 60 * time.Minute},
+		Session: &Session{Transports: overBoth, Model: "gpt-realtime-2.1-mini", Ephemeral: true, Commits: true, Limit: 60 * time.Minute},
 		Hearing: []Hearing{
 			{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: Prompt},
 			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: Prompt, Streams: true},
@@ -145,7 +147,7 @@ var Rows = []Row{
 	},
 	{
 		Name: Live, Home: "https://api.openai.com", Prefix: "/v1",
-		Session: &Session{Transports: []Transport{WebRTC}, Live: true, Limit: 2 * time.Hour},
+		Session: &Session{Transports: []Transport{WebRTC}, Model: "gpt-live-1", Live: true, Limit: 2 * time.Hour},
 		Hearing: []Hearing{{Wire: Realtime, Model: "gpt-live-1", Partials: true, Vocabulary: Prompt}},
 		Voice:   []Voice{{Wire: Realtime, Model: "gpt-live-1", Slowest: 1, Fastest: 1}},
 	},

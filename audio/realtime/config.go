@@ -243,10 +243,7 @@ func (c Config) check() (Config, error) {
 		return c, &Error{Code: CodeConnectionFailed,
 			Message: "no deployment of a transcription model; set agentvoice.transcription.deployment"}
 	}
-	if row.Session.Live {
-		speaks, _ := row.Speaks(provider.Realtime)
-		c.Model = cmp.Or(c.Model, speaks.Model)
-	}
+	c.Model = cmp.Or(c.Model, row.Session.Model) // a service's own default may end any day
 	if c.TurnDetection.Type == "" {
 		c.TurnDetection.Type = ServerVAD
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -169,6 +170,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 			}),
 			check("provider", true, func() (string, error) { return reach(ctx, p, endpoint) }))
 	}
+	all = append(all, examineModels(set, time.Now())...)
 	return append(all,
 		check("agent", strings.HasPrefix(set.Agent, "acp:"), func() (string, error) { return agents(set.Agent) }),
 		check("editor", false, pairing))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tailscale/hujson"
@@ -45,7 +46,8 @@ func newSettings() *cobra.Command {
 		Short: "Check the settings in an editor's settings.json",
 		Long: `Check the settings in a JSON file such as VS Code's settings.json; comments and trailing
 commas are allowed, and - reads standard input. Names without the prefix agentvoice are
-ignored. Each invalid setting is printed with its allowed values.`,
+ignored. Each invalid setting is printed with its allowed values, and each model that its service
+is going to end with the date.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return checkSettings(cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
@@ -148,12 +150,15 @@ func checkSettings(in io.Reader, out io.Writer, file string) error {
 	if err := json.Unmarshal(plain, &c); err != nil {
 		return fmt.Errorf("%s is not a JSON object", file)
 	}
-	_, bad := protocol.ParseConfiguration(c)
+	set, bad := protocol.ParseConfiguration(c)
 	for _, b := range bad {
 		fmt.Fprintln(out, b.Error())
 	}
 	if len(bad) > 0 {
 		return fmt.Errorf("invalid settings in %s: %d", file, len(bad))
+	}
+	for _, note := range modelNotes(set, time.Now()) {
+		fmt.Fprintln(out, note)
 	}
 	n := 0
 	for name := range c {

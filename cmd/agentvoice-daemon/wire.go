@@ -30,6 +30,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
+	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -375,7 +376,7 @@ type assistantFlags struct {
 func (f *assistantFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.agent, "agent", "offline", "assistant: offline, openai for an OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp")
 	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant, such as http://127.0.0.1:11434/v1 (openai; default OpenAI, with the key in "+envOpenAI+")")
-	fs.StringVar(&f.model, "agent-model", "gpt-4o-mini", "the assistant's model (openai)")
+	fs.StringVar(&f.model, "agent-model", "gpt-6-luna", "the assistant's model (openai)")
 }
 
 func (f *assistantFlags) adapter() (copilot.Adapter, error) {
@@ -403,7 +404,7 @@ func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
 	case "offline":
 		return offline.New(offline.Options{Dir: dir}), nil
 	case "openai":
-		return openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI))})
+		return openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI)), Effort: services.Effort})
 	}
 	command, ok := strings.CutPrefix(name, "acp:")
 	if !ok {

@@ -3,6 +3,8 @@ package openai
 import (
 	"strings"
 	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
 // A service controls the names and sizes of calls, so both are bounded.
@@ -24,5 +26,22 @@ func TestCallsOfAnAnswerAreBounded(t *testing.T) {
 	c = c.add([]callDelta{piece(maxCalls-1, strings.Repeat("b", maxArguments-1))})
 	if n := len(c[maxCalls-1].Input); n != maxArguments {
 		t.Errorf("the last has %d bytes, want %d", n, maxArguments)
+	}
+}
+
+// Only OpenAI's own models are asked for an effort: other servers reject unknown members.
+func TestEffortIsAskedOfOpenAI(t *testing.T) {
+	effort := func(model string) string { return map[string]string{"thinks": "none"}[model] }
+	for base, want := range map[string]string{"": "none", "http://127.0.0.1:11434/v1": ""} {
+		a, err := New(Options{BaseURL: base, Model: "thinks", Effort: effort})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.request(copilot.Request{}).Effort; got != want {
+			t.Errorf("%q: %q, want %q", base, got, want)
+		}
+		if got := a.request(copilot.Request{Model: "other"}).Effort; got != "" {
+			t.Errorf("%q, another model: %q", base, got)
+		}
 	}
 }

@@ -54,6 +54,8 @@ type Options struct {
 	Key Key
 	// Model is the model of requests that name none; required.
 	Model string
+	// Effort returns the reasoning_effort to ask of a model of OpenAI, "" for its default; may be nil.
+	Effort func(model string) string
 	// SystemPrompt is sent before the conversation; default DefaultSystemPrompt.
 	SystemPrompt string
 	// Transport makes the requests; default a clone of http.DefaultTransport.

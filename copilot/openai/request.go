@@ -19,6 +19,8 @@ type completion struct {
 	// servers.
 	MaxCompletion int `json:"max_completion_tokens,omitempty"`
 	MaxTokens     int `json:"max_tokens,omitempty"`
+	// Effort is how much a model reasons before it answers.
+	Effort string `json:"reasoning_effort,omitempty"`
 }
 
 // options request the usage at the end of the stream. They are sent only to services that
@@ -75,6 +77,9 @@ func (a *Adapter) request(r copilot.Request) completion {
 		c.Options, c.MaxCompletion = &options{Usage: true}, r.MaxTokens
 	} else {
 		c.MaxTokens = r.MaxTokens
+	}
+	if a.provider() == "openai" && a.opts.Effort != nil {
+		c.Effort = a.opts.Effort(c.Model)
 	}
 	if !offersTools(r) {
 		return c

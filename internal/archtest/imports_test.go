@@ -55,6 +55,14 @@ var rules = []rule{
 		"it records sessions in a file shared by daemons; it does not know conversations, so it cannot store them",
 	},
 	{
+		[]string{"session/usage"}, []string{"internal/services"},
+		"what something costs follows from what was used and the table of models",
+	},
+	{
+		[]string{"internal/services"}, nil,
+		"the table of models is imported by all who speak to a service, pay it or tell of it",
+	},
+	{
 		[]string{"session/*"}, []string{"session"},
 		"keys and registries serve a session and do not know conversations",
 	},

@@ -1,4 +1,4 @@
-// Package usage computes the cost of service usage from one table of prices.
+// Package usage computes the cost of service usage from the table of models (internal/services).
 //
 // A service reports tokens, seconds of audio or nothing; a price is per million tokens,
 // per minute of audio or per million characters. Usage without a known price is counted
@@ -6,8 +6,10 @@
 package usage
 
 import (
-	"regexp"
+	"math"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/services"
 )
 
 // Use is the usage that a service reported for one request, or the amount sent and
@@ -41,40 +43,31 @@ type Nano int64
 func (n Nano) Dollars() float64 { return float64(n) / 1e9 }
 
 // FromDollars converts an amount entered by a user.
-func FromDollars(d float64) Nano { return Nano(d * 1e9) }
+func FromDollars(d float64) Nano { return Nano(math.Round(d * 1e9)) }
 
 // Cost is the cost of a use; false if no price is known.
 func (u Use) Cost() (Nano, bool) {
 	if u.Provider == Local {
 		return 0, true
 	}
-	p, ok := priceOf(u.Model)
-	if !ok {
+	m, _ := services.Of(u.Model)
+	if m.Price == nil {
 		return 0, false
 	}
-	t := u.Tokens
+	p, t := m.Price, u.Tokens
 	if t != (Tokens{}) {
-		return Nano((t.TextIn-t.TextCached)*p.textIn + t.TextCached*p.textCached + t.TextOut*p.textOut +
-			(t.AudioIn-t.AudioCached)*p.audioIn + t.AudioCached*p.audioCached + t.AudioOut*p.audioOut), p.tokens()
+		return perMillion(t.TextIn-t.TextCached, p.TextIn) + perMillion(t.TextCached, p.TextCached) + perMillion(t.TextOut, p.TextOut) +
+			perMillion(t.AudioIn-t.AudioCached, p.AudioIn) + perMillion(t.AudioCached, p.AudioCached) + perMillion(t.AudioOut, p.AudioOut), p.Tokens()
 	}
-	if u.Characters > 0 && p.characters > 0 {
-		return Nano(u.Characters * p.characters), true
+	if u.Characters > 0 && p.Characters > 0 {
+		return perMillion(u.Characters, p.Characters), true
 	}
-	if minutes := u.AudioIn + u.AudioOut; p.minute > 0 && minutes > 0 {
-		return Nano(minutes.Milliseconds() * p.minute / 60), true
+	if heard := u.AudioIn + u.AudioOut; p.Minute > 0 && heard > 0 {
+		return FromDollars(heard.Minutes() * p.Minute), true
 	}
 	return 0, false
 }
 
-// snapshot matches a model as it was on a date.
-var snapshot = regexp.MustCompile(`^(.+)-\d{4}-\d{2}-\d{2}$`)
-
-// priceOf returns the row of a model. A snapshot such as gpt-4o-2024-11-20 has the price
-// of its model; gpt-realtime-2 is another model than gpt-realtime.
-func priceOf(model string) (price, bool) {
-	p, ok := prices[model]
-	if m := snapshot.FindStringSubmatch(model); !ok && m != nil {
-		p, ok = prices[m[1]]
-	}
-	return p, ok
-}
+// perMillion is the cost of n units at a price in dollars for a million of them. The price of one is a
+// whole number of nano-dollars.
+func perMillion(n int64, dollars float64) Nano { return Nano(n) * FromDollars(dollars/1e6) }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -168,6 +169,7 @@ func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime
 // judge, or nil.
 func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, error) {
 	of := set.SessionWith()
+	row, _ := provider.Of(string(of))
 	cfg := realtime.Config{
 		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model,
 		TurnDetection: turnDetection(set.TurnDetection, j), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
@@ -193,7 +195,10 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 		}
 		cfg.HTTPClient, cfg.Proxy = s.httpClient(set), proxyOf(set)
 	}
-	if row, _ := provider.Of(string(of)); row.Deployments {
+	if row.Session != nil {
+		cfg.Model = cmp.Or(cfg.Model, row.Session.Model)
+	}
+	if row.Deployments {
 		cfg.Model, cfg.TranscriptionModel = set.Deployment, set.Transcription.Deployment
 	}
 	cfg.Used = func(u realtime.Usage) { s.used(set, cfg.Model, cfg.TranscriptionModel, u) }
