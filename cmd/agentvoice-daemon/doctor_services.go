@@ -32,6 +32,9 @@ func examineModel(m live.HostedModel, today time.Time) (string, error) {
 		return m.Name + ": when it ends and what it costs is not known here, so a budget does not count it", nil
 	}
 	text := fmt.Sprintf("%s: %v (as of %v)", m.Name, *known.Price, known.Looked)
+	if known.Price.SessionMinute > 0 {
+		text += ", which a budget does not count"
+	}
 	switch {
 	case known.Ends.IsZero():
 		return text, nil
@@ -48,7 +51,7 @@ func examineModel(m live.HostedModel, today time.Time) (string, error) {
 // otherModel says what to use instead of a model.
 func otherModel(m live.HostedModel, known services.Model) string {
 	if m.Use == services.Speech { // there are no others for that request
-		return fmt.Sprintf("set %svoice.provider to local, or %svoice.wire to realtime", protocol.Prefix, protocol.Prefix)
+		return fmt.Sprintf("set %svoice.provider to local and %svoice.wire to auto", protocol.Prefix, protocol.Prefix)
 	}
 	return fmt.Sprintf("set %s to %s", m.Setting, known.Instead)
 }

@@ -54,24 +54,6 @@ func examined(t *testing.T, c soundCheck) []finding {
 	return all
 }
 
-// wants checks a finding and that its detail contains the words.
-func wants(t *testing.T, all []finding, name string, ok bool, words ...string) finding {
-	t.Helper()
-	i := slices.IndexFunc(all, func(f finding) bool { return f.Check == name })
-	if i < 0 {
-		t.Fatalf("no check of the %s", name)
-	}
-	if all[i].OK != ok {
-		t.Errorf("%s: OK is %v, want %v; detail %q", name, all[i].OK, ok, all[i].Detail)
-	}
-	for _, w := range words {
-		if !strings.Contains(all[i].Detail, w) {
-			t.Errorf("%s: detail %q does not contain %q", name, all[i].Detail, w)
-		}
-	}
-	return all[i]
-}
-
 // inRoom connects a simulated room to a server's devices; near is played in it
 // repeatedly.
 func inRoom(t *testing.T, server *pulse.Server, cfg room.Config, near []int16) {

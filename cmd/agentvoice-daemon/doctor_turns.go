@@ -55,31 +55,50 @@ func lastJournal(path string) (*journal.Journal, error) {
 	return j, err
 }
 
-// endsOf counts the utterances of a journal by what their ends were judged by.
+// endsOf counts the utterances of the last conversation of a journal, in this file and those that
+// follow it, by what their ends were judged by.
 func endsOf(j *journal.Journal) (string, error) {
+	if j.Header.Core != journal.Core() {
+		return "it was recorded by another build, " + j.Header.Build, nil
+	}
 	var ends [csm.NumEndReasons]int
-	n := 0
-	for _, line := range j.Lines {
-		if line.Event == "" {
-			continue
+	for {
+		for _, line := range j.Lines {
+			if line.Event == "" {
+				continue
+			}
+			env, err := line.Envelope()
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", j.Path, err)
+			}
+			switch e := env.Event.(type) {
+			case csm.UserStart:
+				clear(ends[:])
+			case csm.SpeechStopped:
+				if e.Why >= csm.NumEndReasons {
+					e.Why = csm.EndedElsewhere
+				}
+				ends[e.Why]++
+			}
 		}
-		env, err := line.Envelope()
+		if j.More == "" {
+			break
+		}
+		next, err := readJournal(j.More)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w; write a new journal with this version", j.Path, err)
+			return "", err
 		}
-		if e, ok := env.Event.(csm.SpeechStopped); ok {
-			ends[e.Why]++
-			n++
+		j = next
+	}
+	n := 0
+	var by []string
+	for why, count := range ends {
+		if n += count; count > 0 {
+			by = append(by, fmt.Sprintf("%v %d", csm.EndReason(why), count))
 		}
 	}
 	if n == 0 {
 		return "nothing was said", nil
-	}
-	var by []string
-	for why, count := range ends {
-		if count > 0 {
-			by = append(by, fmt.Sprintf("%v %d", csm.EndReason(why), count))
-		}
 	}
 	return fmt.Sprintf("%d times the end of what you said was judged by: %s", n, strings.Join(by, ", ")), nil
 }

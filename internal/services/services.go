@@ -1,6 +1,5 @@
 // Package services is the table of hosted models: what each serves and takes, what it costs, and
-// when its service ends it. Such facts age, so each row has the date of the last look and its source,
-// and a default that is about to end fails a test.
+// when its service ends it. Such facts age, so each row has the date of the last look and its source.
 //
 // The rows are of OpenAI. Other services have models of the same names, which that service does
 // not end.

@@ -30,7 +30,7 @@ func TestNamesAreExact(t *testing.T) {
 	for name, want := range map[string]string{
 		"gpt-realtime": "gpt-realtime", "gpt-realtime-2": "gpt-realtime-2", "gpt-realtime-2025-08-28": "gpt-realtime",
 		"gpt-realtime-2-2026-11-20": "gpt-realtime-2", "gpt-realtime-3": "", "gpt-4o-large": "", "GPT-4o": "", "": "",
-		"gpt-4o-mini-2024-07-18": "gpt-4o-mini", "gpt-4o-2024-07": "",
+		"gpt-4o-mini-2024-07-18": "gpt-4o-mini", "gpt-4o-2024-07": "", "gpt-4o-2024-05-13": "gpt-4o-2024-05-13",
 	} {
 		if m, ok := Of(name); m.Name != want || ok != (want != "") {
 			t.Errorf("%q is %q, %v; want %q", name, m.Name, ok, want)

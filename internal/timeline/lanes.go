@@ -161,7 +161,7 @@ func (v view) utteranceText(u *utterance) (words []part, facts string) {
 	case csm.Empty:
 		facts = "empty: not sent"
 	}
-	if facts == "" && u.why != csm.EndedElsewhere {
+	if facts == "" && u.why != csm.EndedElsewhere && u.why < csm.NumEndReasons {
 		facts = "the pause after it was judged by: " + u.why.String()
 	}
 	return label(text), facts

@@ -9,6 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -65,6 +66,12 @@ func earsOf(set protocol.Settings) ears {
 	return ears{set.Hears(), set.HearingEndpoint(), model, set.Network.Proxy}
 }
 
+// transcriptionModel returns the model that recognises, "" if only the service knows it.
+func transcriptionModel(set protocol.Settings) string {
+	_, hearing := hearingWire(set)
+	return cmp.Or(set.Transcription.Model, hearing.Model)
+}
+
 // hearsLocally reports whether the local engines are the recogniser.
 func hearsLocally(set protocol.Settings) bool {
 	return set.SessionWith() == protocol.ProviderLocal && earsOf(set).provider == protocol.ProviderLocal
@@ -79,6 +86,9 @@ func vocabulary(set protocol.Settings) string { return set.Transcription.Prompt 
 func (s *service) newTranscriber(e ears, engine hearing.Factory) (*hosted.Transcriber, error) {
 	row, _ := provider.Of(string(e.provider))
 	hearing, _ := row.Hears(provider.Transcriptions)
+	if m, known := services.Of(e.model); known && !m.Accepts(services.Logprobs) {
+		hearing.Logprobs = false
+	}
 	return hosted.NewTranscriber(hosted.TranscriberConfig{
 		Config: hosted.Config{
 			Provider: row, BaseURL: e.endpoint, Model: e.model, HTTPClient: s.httpClient(s.w.port.Settings()), Log: s.w.cfg.Log,

@@ -20,8 +20,9 @@ type HostedModel struct {
 func HostedModels(set protocol.Settings) (models []HostedModel) {
 	add := func(of protocol.Provider, endpoint, name, setting string, use services.Use) {
 		row, _ := provider.Of(string(of))
-		openai := row.Home != "" && (endpoint == "" || endpoint == row.Home)
-		if openai && name != "" {
+		home, _ := row.Base("")
+		base, problem := row.Base(endpoint)
+		if row.Home != "" && problem == "" && base == home && name != "" {
 			models = append(models, HostedModel{name, protocol.Prefix + setting, use})
 		}
 	}
@@ -30,7 +31,7 @@ func HostedModels(set protocol.Settings) (models []HostedModel) {
 		add(set.Hears(), set.HearingEndpoint(), cmp.Or(set.Model, row.Session.Model), "model", services.Session)
 	}
 	if row.Session == nil || !row.Session.Live { // a Live session recognises by itself
-		add(set.Hears(), set.HearingEndpoint(), cmp.Or(set.Transcription.Model, hearing.Model), "transcription.model", services.Transcription)
+		add(set.Hears(), set.HearingEndpoint(), transcriptionModel(set), "transcription.model", services.Transcription)
 	}
 	if _, voice, model := voiceWire(set); voice.Wire == provider.Speech {
 		add(set.Speaks(), set.VoiceEndpoint(), model, "voice.model", services.Speech)

@@ -1,0 +1,61 @@
+package live
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
+)
+
+// TestHostedModels are those of OpenAI that would hear or speak, and no others.
+func TestHostedModels(t *testing.T) {
+	const session, ears, voice = "model=gpt-realtime-2.1-mini", "transcription.model=gpt-4o-mini-transcribe", "voice.model=gpt-4o-mini-tts"
+	for _, c := range []struct {
+		set  map[string]string
+		want []string
+	}{
+		{map[string]string{}, nil},
+		{map[string]string{"provider": "openai"}, []string{session, ears, voice}},
+		{map[string]string{"provider": "openai", "endpoint": "https://api.openai.com/v1/"}, []string{session, ears, voice}},
+		{map[string]string{"provider": "openai", "endpoint": "https://proxy.example"}, nil},
+		{map[string]string{"provider": "openai", "voice.wire": "realtime", "model": "gpt-realtime"}, []string{"model=gpt-realtime", ears}},
+		{map[string]string{"provider": "openai", "hearing.wire": "transcriptions"}, []string{ears, voice}},
+		{map[string]string{"provider": "openai", "voice.provider": "local"}, []string{session, ears}},
+		{map[string]string{"voice.provider": "openai"}, []string{voice}},
+		{map[string]string{"provider": "live"}, []string{"model=gpt-live-1"}},
+		{map[string]string{"provider": "azure", "endpoint": "https://ours.openai.azure.com", "deployment": "d", "transcription.deployment": "t"}, nil},
+		{map[string]string{"provider": "localai", "endpoint": "http://127.0.0.1:8080", "hearing.wire": "transcriptions", "voice.model": "tts-1"}, nil},
+	} {
+		changed := protocol.Configuration{}
+		for name, value := range c.set {
+			changed[protocol.Prefix+name], _ = json.Marshal(value)
+		}
+		set, bad := protocol.DefaultSettings().Apply(changed)
+		if len(bad) > 0 {
+			t.Fatal(c.set, bad)
+		}
+		var got []string
+		for _, m := range HostedModels(set) {
+			got = append(got, m.Setting[len(protocol.Prefix):]+"="+m.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.set, got, c.want)
+		}
+	}
+}
+
+// TestDefaultTranscriptionHasAPrice: the model that the client names by default is that of the usage.
+func TestDefaultTranscriptionHasAPrice(t *testing.T) {
+	var got usage.Use
+	s := &service{w: &World{port: daemon.Port{Used: func(u usage.Use) { got = u }}}}
+	set := protocol.DefaultSettings()
+	set.Provider = protocol.ProviderOpenAI
+	s.used(set, "gpt-realtime-2.1-mini", "", realtime.Usage{Transcription: true, AudioIn: 1000, TextOut: 10})
+	if cost, known := got.Cost(); !known || cost == 0 || got.Model != "gpt-4o-mini-transcribe" {
+		t.Errorf("%+v costs %v, known: %v", got, cost.Dollars(), known)
+	}
+}
