@@ -27,7 +27,7 @@ func examineEnds(path string) []finding {
 	})}
 }
 
-// lastJournal reads the journal that was written last, nil if there is none.
+// lastJournal reads the newest journal; nil if there is none.
 func lastJournal(path string) (*journal.Journal, error) {
 	if !strings.HasSuffix(path, ".jsonl") {
 		all, err := findJournals([]string{path})

@@ -161,19 +161,6 @@ func Of(name string) (Model, bool) {
 	return m, ok
 }
 
-// All returns the rows, by name.
-func All() []Model {
-	all := make([]Model, 0, len(models))
-	for _, m := range models {
-		all = append(all, m)
-	}
-	slices.SortFunc(all, func(a, b Model) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
-	return all
-}
-
-// Does reports whether a model serves a use.
-func (m Model) Does(u Use) bool { return slices.Contains(m.Serves, u) }
-
 // Accepts reports whether a model takes a field.
 func (m Model) Accepts(f Field) bool { return slices.Contains(m.Takes, f) }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	for _, m := range All() {
+	for _, m := range models {
 		if m.Instead != "" {
 			other, ok := Of(m.Instead)
 			if !ok || !other.Ends.IsZero() {

@@ -77,7 +77,7 @@ func nextEvent(t *testing.T, events <-chan csm.Event) csm.Event {
 	}
 }
 
-// A microphone that is reopened while the user speaks ends the utterance: the tracker starts anew, and no
+// A microphone that is reopened while the user speaks ends the utterance: the tracker starts again, and no
 // other mark would.
 func TestAReopenedMicrophoneEndsTheUtterance(t *testing.T) {
 	_, e, events := listening(t, protocol.ProviderLocal)
