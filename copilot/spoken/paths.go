@@ -90,8 +90,11 @@ func isPath(w string) bool {
 }
 
 // isFolder reports whether a path without an extension is one: an absolute path, a path from
-// here, or a deep one. "and/or" and "read/write/execute" are text.
+// here, or a deep one. "and/or" and "read/write/execute" are text, and so are separators alone.
 func isFolder(w string) bool {
+	if strings.Trim(w, `/\`) == "" {
+		return false
+	}
 	slashes := strings.Count(w, "/") + strings.Count(w, `\`)
 	if !isLatin(rune(w[len(w)-1])) && !isDigit(w[len(w)-1]) && w[len(w)-1] != '/' && w[len(w)-1] != '\\' {
 		return false

@@ -1,0 +1,32 @@
+package spoken_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+)
+
+// marks are the characters by which the renderer tells one kind of word from another, with a
+// letter and a digit of each kind.
+const marks = "/\\.:~#@$%&()[]{}<>=+-*_`'\",;!?|^ \na1Zé"
+
+// TestEveryShortText says each text of up to three of these characters, as text and as code,
+// alone and at the end of a sentence: a look at the next or the last character is nowhere past the end.
+func TestEveryShortText(t *testing.T) {
+	chars := strings.Split(marks, "")
+	var each func(text string, n int)
+	each = func(text string, n int) {
+		if n == 0 {
+			return
+		}
+		for _, c := range chars {
+			for _, in := range []string{text + c, "`" + text + c + "`", "See " + text + c + "."} {
+				checkTiles(t, in, chunk(spoken.Options{Locale: "en"}, in))
+				checkTiles(t, in, chunk(spoken.Options{Locale: "de"}, in))
+			}
+			each(text+c, n-1)
+		}
+	}
+	each("", 3)
+}
