@@ -11,10 +11,11 @@ import (
 // letter and a digit of each kind.
 const marks = "/\\.:~#@$%&()[]{}<>=+-*_`'\",;!?|^ \na1Zé"
 
-// TestEveryShortText says each text of up to three of these characters, as text and as code,
-// alone and at the end of a sentence: a look at the next or the last character is nowhere past the end.
+// TestEveryShortText says each text of up to three of these characters, and of words that are said
+// in another way, as text and as code, alone and at the end of a sentence: a look at the next or the
+// last character is nowhere past the end, and what is said of two parts has one blank between them.
 func TestEveryShortText(t *testing.T) {
-	chars := strings.Split(marks, "")
+	chars := append(strings.Split(marks, ""), "A.0", "a/b", "x()", "1.2", "v1.2", "C:\\", "a_b", "aB", "--a", "<b>", "#L1", "kB", "ctrl+c")
 	var each func(text string, n int)
 	each = func(text string, n int) {
 		if n == 0 {

@@ -56,7 +56,17 @@ func (l *language) sayWords(s string) string {
 		}
 		s = s[n:]
 	}
-	return strings.TrimRight(b.String(), " ")
+	return oneBlank(b.String())
+}
+
+// oneBlank returns a text with one blank between its words, and none around them. A sign that is
+// said has blanks of its own.
+func oneBlank(s string) string {
+	s = strings.Trim(s, " ")
+	for strings.Contains(s, "  ") {
+		s = strings.ReplaceAll(s, "  ", " ")
+	}
+	return s
 }
 
 // caller matches a function and its place, as traces of Java have it.
