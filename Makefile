@@ -221,8 +221,8 @@ stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.
 	@node internal/stockclients/run.mjs $(BIN)
 
 .PHONY: official
-official: ## check the events of the realtime and the Live protocol against the types of OpenAI's own library, which takes minutes to compile
-	@cd internal/official && go test ./...
+official: ## check events, requests, and when models end against OpenAI's own library, the newest one, as of today; PINNED=1: the library of go.mod
+	@scripts/official.sh $(if $(PINNED),--pinned)
 
 .PHONY: cross
 cross: ## compile and vet for Windows and macOS

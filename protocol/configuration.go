@@ -283,7 +283,7 @@ func (s Settings) voiceConflicts() []FieldError {
 	bad := func(field, problem, allowed string) {
 		fields = append(fields, FieldError{Field: "agentvoice.voice." + field, Problem: problem, Allowed: allowed})
 	}
-	needsModel := of == ProviderAzure || of == ProviderLocalAI
+	needsModel := of == ProviderOpenAI || of == ProviderAzure || of == ProviderLocalAI
 	switch {
 	case s.Voice.Wire == WireRealtime && of != s.SessionWith():
 		bad("wire", "is realtime", fmt.Sprintf("auto or speech; the session is with %s", s.SessionWith()))

@@ -5,8 +5,15 @@ import "cmp"
 // Hears returns the provider of recognition.
 func (s Settings) Hears() Provider { return cmp.Or(s.Hearing.Provider, s.Provider) }
 
-// Speaks returns the provider of the voice.
-func (s Settings) Speaks() Provider { return cmp.Or(s.Voice.Provider, s.Provider) }
+// Speaks returns the provider of the voice. Beside the recognition of a service of which no default voice
+// reads word for word, it is this machine's, unless a setting asks for that service's voice.
+func (s Settings) Speaks() Provider {
+	asked := s.Voice.Wire != WireAuto || s.Voice.Model != "" || s.Voice.Endpoint != ""
+	if s.Voice.Provider == "" && s.Hears() == s.Provider && !asked && (s.Provider == ProviderOpenAI || s.Provider == ProviderAzure) {
+		return ProviderLocal
+	}
+	return cmp.Or(s.Voice.Provider, s.Provider)
+}
 
 // SessionWith returns the provider of the realtime session. Recognition by separate
 // requests runs behind the embedded server, which detects speech and the ends of turns.

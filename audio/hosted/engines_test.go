@@ -80,11 +80,12 @@ func TestEarsOfAnEngine(t *testing.T) {
 		virtually(t, name, func(t *testing.T) {
 			row, _ := provider.Of(name)
 			ears, _ := row.Hears(provider.Transcriptions)
+			ears = ears.Of(row, "gpt-4o-transcribe")
 			server := &audioapi.Server{Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Key: canary, KeyHeader: row.KeyHeader}
 			service := memhttp.Serve(t, server.Handler())
 			tr, err := NewTranscriber(TranscriberConfig{
 				Config: Config{
-					Provider: row, BaseURL: memhttp.URL, Model: "whisper-1", HTTPClient: service,
+					Provider: row, BaseURL: memhttp.URL, Model: ears.Model, HTTPClient: service,
 					Credentials: func(context.Context) (realtime.Credential, error) {
 						return realtime.Credential{Value: canary, Kind: realtime.APIKey}, nil
 					},

@@ -46,7 +46,7 @@ func TestFormsOfRequests(t *testing.T) {
 			}
 			fields[p.FormName()] = string(value)
 		}
-		if len(fields) != 7 {
+		if len(fields) != 7 { // those of gpt-4o-transcribe
 			t.Errorf("the form has %v", fields)
 		}
 		if err := json.NewEncoder(&got).Encode(fields); err != nil {

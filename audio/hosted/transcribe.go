@@ -33,10 +33,11 @@ type TranscriberConfig struct {
 	Config
 	Hearing provider.Hearing
 	// Language returns an ISO 639-1 code, or "" for automatic detection. Vocabulary
-	// returns names and terms that the user is likely to say; it is called for each
-	// utterance and may be nil.
+	// returns names and terms that the user is likely to say, and Keywords the same as a list; they
+	// are called for each utterance and may be nil.
 	Language   func() string
 	Vocabulary func() string
+	Keywords   func() []string
 	// Instead recognises an utterance if the service fails, and Report receives the
 	// failure. Instead is nil if there is no other recogniser.
 	Instead hearing.Factory
@@ -200,7 +201,16 @@ func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, add func(word
 func (t *Transcriber) form(pcm []int16) (body []byte, contentType string, err error) {
 	fields := [][2]string{{"model", t.cfg.Model}, {"response_format", "json"}}
 	if t.cfg.Language != nil {
-		fields = append(fields, [2]string{"language", t.cfg.Language()})
+		name := "language"
+		if t.cfg.Hearing.Languages {
+			name = "languages[]"
+		}
+		fields = append(fields, [2]string{name, t.cfg.Language()})
+	}
+	if t.cfg.Hearing.Vocabulary == provider.Keywords && t.cfg.Keywords != nil {
+		for _, word := range t.cfg.Keywords() {
+			fields = append(fields, [2]string{"keywords[]", word})
+		}
 	}
 	if t.cfg.Hearing.Vocabulary == provider.Prompt && t.cfg.Vocabulary != nil {
 		fields = append(fields, [2]string{"prompt", t.cfg.Vocabulary()})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -30,14 +31,16 @@ func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig
 	service := memhttp.Serve(t, handler)
 	row, _ := provider.Of(provider.OpenAI)
 	hearing, _ := row.Hears(provider.Transcriptions)
+	hearing = hearing.Of(row, "gpt-4o-transcribe")
 	var log bytes.Buffer
 	cfg := TranscriberConfig{
 		Config: Config{
-			Provider: row, BaseURL: memhttp.URL, Model: "whisper-1", HTTPClient: service, Stall: stall,
+			Provider: row, BaseURL: memhttp.URL, Model: hearing.Model, HTTPClient: service, Stall: stall,
 			Credentials: func(context.Context) (realtime.Credential, error) { return realtime.Credential{Value: canary}, nil },
 			Log:         zerolog.New(&log),
 		},
 		Hearing: hearing, Language: func() string { return "en" }, Vocabulary: func() string { return "gopls, kubectl" },
+		Keywords: func() []string { return []string{"gopls", "kubectl"} },
 	}
 	if change != nil {
 		change(&cfg)
@@ -190,18 +193,25 @@ func TestFormOfTranscription(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(map[string]string{"text": "yes"})
 			w.Header().Set("Content-Type", "application/json")
 		}
-		_, r := ears(t, handler, func(c *TranscriberConfig) { c.Hearing.Streams = false })
-		if _, _, err := hear(t, r); err == nil { // the response has no usable content type
-			t.Error("text/plain is taken for JSON")
-		}
-		want := map[string]string{"model": "whisper-1", "response_format": "json", "language": "en", "prompt": "gopls, kubectl", "include[]": "logprobs"}
-		for name, v := range want {
-			if !slices.Equal(fields[name], []string{v}) {
-				t.Errorf("%s is %q, want %q", name, fields[name], v)
+		for model, want := range map[string]map[string][]string{
+			"gpt-4o-transcribe": {"language": {"en"}, "prompt": {"gopls, kubectl"}, "include[]": {"logprobs"}},
+			"gpt-transcribe":    {"languages[]": {"en"}, "keywords[]": {"gopls", "kubectl"}},
+			"whisper-1":         {"language": {"en"}, "prompt": {"gopls, kubectl"}},
+		} {
+			_, r := ears(t, handler, func(c *TranscriberConfig) {
+				c.Model, c.Hearing = model, c.Hearing.Of(c.Provider, model)
+				c.Hearing.Streams = false
+			})
+			if _, _, err := hear(t, r); err == nil { // the response has no usable content type
+				t.Error("text/plain is taken for JSON")
 			}
-		}
-		if len(fields) != len(want) || len(file) != 44+2*3*hearing.SampleRate/10 || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " {
-			t.Errorf("%v, %d bytes", fields, len(file))
+			want["model"], want["response_format"] = []string{model}, []string{"json"}
+			if !maps.EqualFunc(fields, want, slices.Equal) {
+				t.Errorf("%q, want %q", fields, want)
+			}
+			if len(file) != 44+2*3*hearing.SampleRate/10 || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " {
+				t.Errorf("%d bytes of audio", len(file))
+			}
 		}
 	})
 }

@@ -10,6 +10,8 @@ package provider
 import (
 	"slices"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/services"
 )
 
 // The providers.
@@ -69,6 +71,9 @@ type Session struct {
 	// pipeline names the models. It still speaks on request. A realtime session would
 	// answer the user whatever create_response is.
 	Transcribes bool
+	// Listens means that a session of type transcription is to be had too, over a WebSocket with
+	// ?intent=transcription. It neither speaks nor detects turns.
+	Listens bool
 	// Live means that it is a session of the Live API, which recognises, speaks and
 	// owns the turns, and delegates what the user said to the client.
 	Live bool
@@ -87,10 +92,12 @@ type Session struct {
 type Hearing struct {
 	Wire       Wire
 	Model      string     // default model
+	Converses  string     // default model in a session that also speaks or detects turns, if Model cannot
 	Partials   bool       // sends partial results while the user speaks
 	Logprobs   bool       // finals include probabilities, which identify uncertain words
 	Vocabulary Vocabulary // how names and terms can be passed with the audio
 	Streams    bool       // Transcriptions: the text can be streamed
+	Languages  bool       // takes a list of languages instead of one
 }
 
 // Vocabulary is the format in which a provider accepts names and terms.
@@ -99,6 +106,7 @@ type Vocabulary string
 // The formats; "" if unsupported.
 const (
 	Prompt   Vocabulary = "prompt"    // a text sent with the audio
+	Keywords Vocabulary = "keywords"  // a list sent with the audio
 	HotWords Vocabulary = "hot words" // a list of words, for Moonshine and transducers with bpe_vocab
 )
 
@@ -135,13 +143,13 @@ var Rows = []Row{
 	},
 	{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
-		Session: &Session{Transports: overBoth, Model: "gpt-realtime-2.1-mini", Ephemeral: true, Commits: true, Limit: 60 * time.Minute},
+		Session: &Session{Transports: overBoth, Model: "gpt-realtime-2.1-mini", Ephemeral: true, Listens: true, Commits: true, Limit: 60 * time.Minute},
 		Hearing: []Hearing{
-			{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: Prompt},
-			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: Prompt, Streams: true},
+			{Wire: Realtime, Model: "gpt-live-transcribe", Converses: "gpt-transcribe", Partials: true, Vocabulary: Keywords, Languages: true},
+			{Wire: Transcriptions, Model: "gpt-transcribe", Vocabulary: Keywords, Languages: true, Streams: true},
 		},
 		Voice: []Voice{
-			{Wire: Speech, Model: "gpt-4o-mini-tts", Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4},
+			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4},
 			{Wire: Realtime, Truncate: true, Cancel: true, Slowest: 0.25, Fastest: 1.5},
 		},
 	},
@@ -207,4 +215,24 @@ func (r Row) Speaks(over Wire) (Voice, bool) {
 		return Voice{Slowest: 1, Fastest: 1}, false
 	}
 	return r.Voice[i], true
+}
+
+// Of returns what a hosted model recognises like, of a provider whose names of models are OpenAI's:
+// what it takes and reports is a fact of the model. Of others nothing is known but the row.
+func (h Hearing) Of(r Row, model string) Hearing {
+	h.Model = model
+	known, ok := services.Of(model)
+	if !ok || r.Home == "" && !r.Deployments {
+		return h
+	}
+	h.Logprobs, h.Languages = known.Accepts(services.Logprobs), known.Accepts(services.Languages)
+	switch {
+	case known.Accepts(services.Keywords):
+		h.Vocabulary = Keywords
+	case known.Accepts(services.Prompt):
+		h.Vocabulary = Prompt
+	default:
+		h.Vocabulary = ""
+	}
+	return h
 }

@@ -294,7 +294,7 @@ func TestSpeechErrors(t *testing.T) {
 	f.expect("response.create")
 	f.emit(created("r3", seg(1, 3)))
 	f.emit(`{"type":"response.output_audio_transcript.done","event_id":"e","response_id":"r3","item_id":"i","output_index":0,"content_index":0,"transcript":"Great, what shall we do next?"}`)
-	r.want(t, "mismatch 1.3")
+	r.want(t, "mismatch 1.3 from 0")
 	f.emit(done("r3", "completed"))
 	f.sound(10, true)
 	r.want(t, "audio 1.3", "ended 1.3")

@@ -122,7 +122,7 @@ func (c *Client) start(kind provider.Transport, h Handler, result chan<- error) 
 		cfg: c.cfg, log: c.cfg.Log, handler: h, link: link, voice: link.voice(), result: result, stop: c.cancel,
 		outage:   func(p pathChange) { c.up.outage(c.ctx, p) },
 		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, partial: map[string]string{},
-		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions, named: link.voice().names()},
+		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions, proves: !speaks(c.cfg.Dialect).Verbatim, named: link.voice().names()},
 	}
 	if isLive(c.cfg.Dialect) {
 		l.live, l.speech.free = &live{}, true

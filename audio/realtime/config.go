@@ -94,7 +94,15 @@ type Config struct {
 	// TranscriptionPrompt is a list of words that the user is likely to say, or a text
 	// that guides the model. It is optional.
 	TranscriptionPrompt string
-	TurnDetection       TurnDetection
+	// Keywords and Languages are for models that take lists instead of a prompt and a language.
+	Keywords, Languages []string
+	// NoLogprobs means that the model reports no probabilities, so they are not asked for.
+	NoLogprobs bool
+	// Listens asks for a session of type transcription, which recognises only: it is not asked to
+	// speak, and its TurnDetection is NoDetection. The service has to have such sessions
+	// (provider.Session.Listens).
+	Listens       bool
+	TurnDetection TurnDetection
 	// Extensions requests what only the embedded server reports: SettledTranscript of the Handler,
 	// Transcript.Answer and Transcript.Joined.
 	Extensions bool
@@ -168,9 +176,10 @@ type Handler interface {
 	SpeechEnded(seg audio.SegmentID)
 	// SpeechFailed reports why no more audio of the segment follows.
 	SpeechFailed(seg audio.SegmentID, code string)
-	// SpeechMismatch reports that the spoken words differ from the segment's text. The
-	// audio is delivered regardless.
-	SpeechMismatch(seg audio.SegmentID)
+	// SpeechMismatch reports that the spoken words differ from the segment's text, as soon as the service
+	// has announced them; the first right bytes of the text were said as they are written. The audio goes
+	// on unless it is cancelled. It is called at most once for a segment.
+	SpeechMismatch(seg audio.SegmentID, right int)
 	// Lost reports that the call broke. The client is unusable afterwards, except for
 	// Stats and Close.
 	Lost(code string, err error)
@@ -237,7 +246,9 @@ func (c Config) check() (Config, error) {
 		c.TranscriptionModel = ""
 	} else if c.TranscriptionModel == "" {
 		hearing, _ := row.Hears(provider.Realtime)
-		c.TranscriptionModel = hearing.Model
+		if c.TranscriptionModel = hearing.Model; !c.Listens {
+			c.TranscriptionModel = cmp.Or(hearing.Converses, hearing.Model)
+		}
 	}
 	if row.Deployments && c.TranscriptionModel == "" {
 		return c, &Error{Code: CodeConnectionFailed,

@@ -60,8 +60,8 @@ var dialShapes = map[string]struct {
 	transcribe string
 	auth       [2]string // header of client_secrets; empty without that request
 }{
-	"openai":         {OpenAI, APIKey, "", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
-	"openai with v1": {OpenAI, APIKey, "/v1/", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
+	"openai":         {OpenAI, APIKey, "", "/v1", "gpt-transcribe", [2]string{"Authorization", "Bearer " + canary}},
+	"openai with v1": {OpenAI, APIKey, "/v1/", "/v1", "gpt-transcribe", [2]string{"Authorization", "Bearer " + canary}},
 	"azure key":      {Azure, APIKey, "/", "/openai/v1", "our-transcriber", [2]string{"Api-Key", canary}},
 	"azure entra":    {Azure, EntraToken, "/openai", "/openai/v1", "our-transcriber", [2]string{"Authorization", "Bearer " + canary}},
 	"local":          {Local, APIKey, "", "/v1", "whisper-1", [2]string{"Authorization", "Bearer " + canary}},

@@ -140,7 +140,9 @@ func (s *signaller) socket(ctx context.Context) (*websocket.Conn, error) {
 	header := http.Header{}
 	s.row.Authorize(header, cred.Value, cred.Kind == EntraToken)
 	where := s.cfg.BaseURL + "/realtime"
-	if s.cfg.Model != "" {
+	if s.cfg.Listens { // a model in the URL makes it a session that converses
+		where += "?intent=transcription"
+	} else if s.cfg.Model != "" {
 		where += "?" + url.Values{"model": {s.cfg.Model}}.Encode()
 	}
 	conn, res, err := websocket.Dial(ctx, where, &websocket.DialOptions{HTTPClient: s.client, HTTPHeader: header})

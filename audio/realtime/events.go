@@ -172,6 +172,8 @@ func (l *loop) onResponse(e serverEvent, now time.Time) bool {
 		}
 	case "response.output_audio.delta":
 		return l.speech.find(e.ResponseID) == nil || l.voice.push(sound{response: e.ResponseID, delta: e.Delta}, now)
+	case "response.output_audio_transcript.delta":
+		l.speech.saying(e.ResponseID, e.Delta, now)
 	case "response.output_audio_transcript.done":
 		if e.ResponseID == "" {
 			return false

@@ -377,7 +377,9 @@ func (r *recorder) SpeechEnded(seg audio.SegmentID) { r.add("ended %s", seg) }
 func (r *recorder) SpeechFailed(seg audio.SegmentID, code string) {
 	r.add("failed %s %s", seg, code)
 }
-func (r *recorder) SpeechMismatch(seg audio.SegmentID) { r.add("mismatch %s", seg) }
+func (r *recorder) SpeechMismatch(seg audio.SegmentID, right int) {
+	r.add("mismatch %s from %d", seg, right)
+}
 func (r *recorder) Lost(code string, err error) {
 	r.mu.Lock()
 	errors.As(err, &r.lost)

@@ -224,7 +224,7 @@ func (l *loop) act(a action) {
 	case actMismatch:
 		l.count.mismatches.Add(1)
 		if l.wanted(a.seg.ID) {
-			l.handler.SpeechMismatch(a.seg.ID)
+			l.handler.SpeechMismatch(a.seg.ID, a.right)
 		}
 	}
 }

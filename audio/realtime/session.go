@@ -24,6 +24,9 @@ const includeJoined = "item.input_audio_transcription.joined"
 // speaks, but never answers by itself. The model is fixed at creation and rejected in
 // an update.
 func wantedSession(cfg Config, withModel bool) *session {
+	if cfg.Listens {
+		return &session{Type: "transcription", Audio: sessionAudio{Input: wantedInput(cfg)}}
+	}
 	s := &session{Type: "realtime", OutputModalities: []string{"audio"}}
 	s.Audio.Input = wantedInput(cfg)
 	s.Audio.Output.Voice = cfg.Voice
@@ -35,7 +38,9 @@ func wantedSession(cfg Config, withModel bool) *session {
 
 func wantedInput(cfg Config) *sessionInput {
 	return &sessionInput{
-		Transcription: transcription{Model: cfg.TranscriptionModel, Language: cfg.Language, Prompt: cfg.TranscriptionPrompt},
+		Transcription: transcription{
+			Model: cfg.TranscriptionModel, Language: cfg.Language, Prompt: cfg.TranscriptionPrompt, Keywords: cfg.Keywords, Languages: cfg.Languages,
+		},
 		TurnDetection: wantedTurnDetection(cfg.TurnDetection),
 	}
 }
@@ -64,7 +69,9 @@ const (
 func sessionUpdates(cfg Config, include bool) []clientEvent {
 	var with []string
 	if include {
-		with = []string{includeLogprobs}
+		if !cfg.NoLogprobs {
+			with = []string{includeLogprobs}
+		}
 		if cfg.Extensions {
 			with = append(with, includeSettled, includeAnswer, includeJoined)
 		}

@@ -40,7 +40,7 @@ const (
 	actEnded                         // call SpeechEnded(seg)
 	actFailed                        // call SpeechFailed(seg, code)
 	actUnsolicited                   // count an unsolicited response
-	actMismatch                      // report a response whose words differ from the text
+	actMismatch                      // report a response whose words differ from the text, from byte right on
 )
 
 type action struct {
@@ -48,6 +48,8 @@ type action struct {
 	seg  Segment
 	id   string // response id, for actCancel
 	code string // for actFailed
+	// right is how many bytes of the text were said as they are written; for actMismatch.
+	right int
 }
 
 // queued is a segment that was not yet requested.
@@ -75,6 +77,8 @@ type utterance struct {
 	lastSound time.Time // its last packet that was not silent
 	samples   int       // of its audio so far
 	behind    bool      // it was requested while another was live
+	said      string    // its words so far
+	differs   bool      // they were found to differ from the text
 }
 
 type speech struct {
@@ -82,6 +86,7 @@ type speech struct {
 	named     bool          // audio names its response and that response's end
 	free      bool          // the service paraphrases, pauses as it likes, and does not announce the end
 	pause     time.Duration // silence so far, if free
+	proves    bool          // the service may say something else, which is compared while it speaks
 	announced bool          // the service sends output_audio_buffer events
 	echoes    bool          // the service echoes metadata, so a response without metadata is unsolicited
 	speed     float64       // of the session; 1 if zero
@@ -296,21 +301,38 @@ func (s *speech) refused(seg audio.SegmentID, code string, now time.Time) {
 	s.settle(now)
 }
 
-// transcript compares the spoken words with the text. A mismatch is reported but the
-// audio still plays: half of it is already out, and silence would not be better.
+// saying compares the words so far with the text, while they are played: a service says what it is going
+// to play. Only a service that may say something else is compared so early.
+func (s *speech) saying(id, more string, now time.Time) {
+	u := s.find(id)
+	if u == nil || !s.proves || len(u.said)+len(more) > maxTranscript {
+		return
+	}
+	u.said += more
+	s.compare(u, false)
+	s.settle(now)
+}
+
+// transcript compares the spoken words with the text. A mismatch is reported once; its audio plays on
+// unless the Handler cancels it.
 func (s *speech) transcript(id, text string, now time.Time) {
 	u := s.find(id)
 	if u == nil {
 		return
 	}
-	u.progress = now
-	if u.dropped {
+	u.progress, u.said = now, text
+	s.compare(u, true)
+	s.settle(now)
+}
+
+func (s *speech) compare(u *utterance, whole bool) {
+	if u.dropped || u.differs {
 		return
 	}
-	if spokenDistance(u.Text, text) > realMismatch {
-		s.emit(action{kind: actMismatch, seg: u.Segment})
+	right, differs := deviation(u.Text, u.said, whole)
+	if u.differs = differs; differs {
+		s.emit(action{kind: actMismatch, seg: u.Segment, right: right})
 	}
-	s.settle(now)
 }
 
 // audio attributes one packet of decoded audio to a segment; ok is false if it must not

@@ -47,6 +47,9 @@ type transcription struct {
 	Model    string `json:"model,omitempty"`
 	Language string `json:"language,omitempty"`
 	Prompt   string `json:"prompt,omitempty"`
+	// Instead of Prompt and Language, for models that take lists.
+	Keywords  []string `json:"keywords,omitempty"`
+	Languages []string `json:"languages,omitempty"`
 }
 
 // turnDetection disables the answers that a service would generate by itself.

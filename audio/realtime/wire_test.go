@@ -24,8 +24,12 @@ func TestFormsOfEvents(t *testing.T) {
 	semantic.TurnDetection = TurnDetection{Type: SemanticVAD, Eagerness: "low"}
 	manual.TurnDetection = TurnDetection{Type: NoDetection}
 	pipeline.Dialect, pipeline.TranscriptionModel = LocalAI, ""
+	listening := Config{
+		Listens: true, NoLogprobs: true, TranscriptionModel: "gpt-live-transcribe", Keywords: []string{"goroutine", "parseConfig"}, Languages: []string{"en"},
+		TurnDetection: TurnDetection{Type: NoDetection},
+	}
 	var events []clientEvent
-	for _, cfg := range []Config{full, semantic, manual, pipeline} {
+	for _, cfg := range []Config{full, semantic, manual, pipeline, listening} {
 		events = append(events, sessionUpdates(cfg, true)...)
 	}
 	events = append(events, sessionUpdate(wantedSession(Config{Model: "gpt-realtime"}, true)), speedUpdate(1.25),

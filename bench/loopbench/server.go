@@ -238,4 +238,4 @@ func (*caller) PartialTranscript(string, string) {}
 func (*caller) InputEmpty(uint64)                {}
 func (*caller) InputCommitted(uint64, string)    {}
 func (*caller) SpeechEnded(audio.SegmentID)      {}
-func (*caller) SpeechMismatch(audio.SegmentID)   {}
+func (*caller) SpeechMismatch(audio.SegmentID, int) {}

@@ -72,8 +72,8 @@ func TestSettingsNameTheEndOfModels(t *testing.T) {
 	if !slices.Contains(notes, want) {
 		t.Errorf("no %q in %q", want, notes)
 	}
-	text, err := printed(t, `{"agentvoice.provider": "openai"}`, "settings", "check", "-")
-	if err != nil || !strings.Contains(text, "agentvoice.transcription.model: OpenAI end") || !strings.Contains(text, "1 settings, no problems") {
+	text, err := printed(t, `{"agentvoice.provider": "openai", "agentvoice.transcription.model": "whisper-1"}`, "settings", "check", "-")
+	if err != nil || !strings.Contains(text, "agentvoice.transcription.model: OpenAI end") || !strings.Contains(text, "2 settings, no problems") {
 		t.Errorf("%v, %q", err, text)
 	}
 }

@@ -365,6 +365,9 @@ func credentials(keyFile string) func(context.Context, protocol.Provider) (realt
 	}
 }
 
+// defaultChatModel is the default of --agent-model.
+const defaultChatModel = "gpt-6-luna"
+
 // assistantFlags select the assistant.
 type assistantFlags struct {
 	agent    string
@@ -376,7 +379,7 @@ type assistantFlags struct {
 func (f *assistantFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.agent, "agent", "offline", "assistant: offline, openai for an OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp")
 	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant, such as http://127.0.0.1:11434/v1 (openai; default OpenAI, with the key in "+envOpenAI+")")
-	fs.StringVar(&f.model, "agent-model", "gpt-6-luna", "the assistant's model (openai)")
+	fs.StringVar(&f.model, "agent-model", defaultChatModel, "the assistant's model (openai)")
 }
 
 func (f *assistantFlags) adapter() (copilot.Adapter, error) {

@@ -606,15 +606,15 @@ export interface Configuration {
   'agentvoice.words.workspace'?: boolean | null;
   /** Sends known names to the transcription service (`openai`, `azure`, `localai`) as part of its prompt, which improves their recognition: your own words first, then those of the workspace, about 600 characters. When off, they stay on this machine. */
   'agentvoice.words.send'?: boolean | null;
-  /** The service for the voice, if it differs from recognition; empty for `agentvoice.provider`. `local` speaks on this machine. */
+  /** The service for the voice, if it differs from recognition; empty for `agentvoice.provider`, but beside the recognition of `openai` and `azure` for `local`, which speaks on this machine, unless `agentvoice.voice.wire`, `model` or `endpoint` is set. */
   'agentvoice.voice.provider'?: '' | 'local' | 'openai' | 'live' | 'azure' | 'localai' | 'compatible' | null;
   /** How `local` speaks: `natural` with Kokoro, or the voice that you installed; `fast` with Flite, which sounds like a machine and needs no time to compute. `auto` is natural where this machine has the first words within 0.9 s; `agentvoice-daemon doctor` measures it. */
   'agentvoice.voice.engine'?: 'auto' | 'natural' | 'fast' | null;
   /** Base URL of the voice service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
   'agentvoice.voice.endpoint'?: string | null;
-  /** How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, where a model may paraphrase. `auto` prefers `speech` if the service has it and the model is known. */
+  /** How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, whose model may say it in other words: it is then stopped, and this machine's voice says the rest. `auto` prefers `speech` if the model is known. */
   'agentvoice.voice.wire'?: 'auto' | 'speech' | 'realtime' | null;
-  /** Model for `speech`; for `azure` the name of a deployment. Empty for the provider's default; `azure` and `localai` have none and then speak in the session. */
+  /** Model for `speech`; for `azure` the name of a deployment. Empty for the provider's default; `openai`, `azure` and `localai` have none. `agentvoice-daemon doctor` says until when OpenAI has such models. */
   'agentvoice.voice.model'?: string | null;
   /** Voice of the assistant; empty for the provider's default. */
   'agentvoice.voice.name'?: string | null;

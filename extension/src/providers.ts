@@ -11,7 +11,12 @@ export function hears(read: Read): Provider {
 }
 
 export function speaks(read: Read): Provider {
-  return provider(read('voice.provider') || read('provider'));
+  const of = provider(read('provider'));
+  const asked = (read('voice.wire') || 'auto') !== 'auto' || read('voice.model') !== '' || read('voice.endpoint') !== '';
+  if (read('voice.provider') === '' && hears(read) === of && !asked && (of === 'openai' || of === 'azure')) {
+    return 'local';
+  }
+  return provider(read('voice.provider') || of);
 }
 
 /** The selected services that need a key, or all services if none does. */

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import { type Program, Unusable, run } from './daemon/find';
 import { keepVoice } from './editorCommands';
 import { mayHear } from './model';
+import { speaks } from './providers';
 import type { Window } from './window';
 
 const t = vscode.l10n.t;
@@ -25,7 +26,7 @@ interface Item extends vscode.QuickPickItem {
 
 export async function selectVoice(w: Window): Promise<void> {
   const set = vscode.workspace.getConfiguration('agentvoice');
-  if ((set.get('voice.provider', '') || set.get('provider', 'local')) !== 'local') {
+  if (speaks((name) => set.get(name, '')) !== 'local') {
     const open = t('Open settings');
     if ((await vscode.window.showInformationMessage(t('A service speaks. Enter the name of its voice in the settings.'), open)) === open) {
       await vscode.commands.executeCommand('workbench.action.openSettings', 'agentvoice.voice.name');

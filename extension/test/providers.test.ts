@@ -9,7 +9,14 @@ const read = (set: Record<string, string>) => (name: string) => set[name] ?? '';
 test('what hears and what speaks are chosen each by itself', () => {
   for (const [set, ears, voice] of [
     [{}, 'local', 'local'],
-    [{ provider: 'openai' }, 'openai', 'openai'],
+    [{ provider: 'openai' }, 'openai', 'local'],
+    [{ provider: 'azure' }, 'azure', 'local'],
+    [{ provider: 'openai', 'voice.wire': 'realtime' }, 'openai', 'openai'],
+    [{ provider: 'azure', 'voice.model': 'our-voice' }, 'azure', 'azure'],
+    [{ provider: 'openai', 'voice.endpoint': 'https://gate.example' }, 'openai', 'openai'],
+    [{ provider: 'openai', 'voice.provider': 'openai' }, 'openai', 'openai'],
+    [{ provider: 'openai', 'hearing.provider': 'local' }, 'local', 'openai'],
+    [{ provider: 'localai' }, 'localai', 'localai'],
     [{ provider: 'openai', 'voice.provider': 'local' }, 'openai', 'local'],
     [{ 'hearing.provider': 'azure' }, 'azure', 'local'],
   ] as const) {

@@ -3,13 +3,15 @@ package live
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
-	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -42,34 +44,46 @@ func ChoiceOf(set protocol.Settings, language string) SpeechChoice {
 	return SpeechChoice{engine, set.Models, language, set.Privacy.Persist}
 }
 
-// hearingWire returns the recognition service that the settings select.
+// listens reports whether a session with the service may be one that only recognises: it does not
+// speak, and does not end turns.
+func listens(set protocol.Settings) bool {
+	row, _ := provider.Of(string(set.SessionWith()))
+	_, voice, _ := voiceWire(set)
+	return row.Session != nil && row.Session.Listens && voice.Wire != provider.Realtime && set.TurnDetection.Mode != protocol.TurnServer
+}
+
+// hearingWire returns the recognition service that the settings select, with its model: "" if only
+// the service knows it.
 func hearingWire(set protocol.Settings) (row provider.Row, hearing provider.Hearing) {
+	return hearingIn(set, listens(set))
+}
+
+// hearingIn is hearingWire in a session that only recognises, or converses.
+func hearingIn(set protocol.Settings, only bool) (row provider.Row, hearing provider.Hearing) {
 	row, _ = provider.Of(string(set.Hears()))
 	for _, h := range row.Hearing {
-		if set.Hearing.Wire == protocol.WireAuto || set.Hearing.Wire == string(h.Wire) {
-			return row, h
+		if set.Hearing.Wire != protocol.WireAuto && set.Hearing.Wire != string(h.Wire) {
+			continue
 		}
+		model := h.Model
+		if !only {
+			model = cmp.Or(h.Converses, model)
+		}
+		if model = cmp.Or(set.Transcription.Model, model); row.Deployments {
+			model = set.Transcription.Deployment
+		}
+		return row, h.Of(row, model)
 	}
 	return row, provider.Hearing{}
 }
 
 // earsOf returns the recogniser that the settings select.
 func earsOf(set protocol.Settings) ears {
-	row, hearing := hearingWire(set)
+	_, hearing := hearingWire(set)
 	if hearing.Wire != provider.Transcriptions {
 		return ears{provider: protocol.ProviderLocal}
 	}
-	model := cmp.Or(set.Transcription.Model, hearing.Model)
-	if row.Deployments {
-		model = set.Transcription.Deployment
-	}
-	return ears{set.Hears(), set.HearingEndpoint(), model, set.Network.Proxy}
-}
-
-// transcriptionModel returns the model that recognises, "" if only the service knows it.
-func transcriptionModel(set protocol.Settings) string {
-	_, hearing := hearingWire(set)
-	return cmp.Or(set.Transcription.Model, hearing.Model)
+	return ears{set.Hears(), set.HearingEndpoint(), hearing.Model, set.Network.Proxy}
 }
 
 // hearsLocally reports whether the local engines are the recogniser.
@@ -81,14 +95,29 @@ func hearsLocally(set protocol.Settings) bool {
 // services that accept them with the audio.
 func vocabulary(set protocol.Settings) string { return set.Transcription.Prompt }
 
+// Of what is sent as a list; a name that is longer is a sentence.
+const (
+	mostKeywords   = 100
+	longestKeyword = 60 // characters
+)
+
+// keywords returns the vocabulary as a list.
+func keywords(vocabulary string) (list []string) {
+	for word := range strings.FieldsFuncSeq(vocabulary, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+		word = strings.TrimSpace(word)
+		if word != "" && utf8.RuneCountInString(word) <= longestKeyword && !slices.Contains(list, word) && len(list) < mostKeywords {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
 // newTranscriber creates the transcriber of a service. If the service fails, the local
 // engine takes over, and the user is notified.
 func (s *service) newTranscriber(e ears, engine hearing.Factory) (*hosted.Transcriber, error) {
 	row, _ := provider.Of(string(e.provider))
 	hearing, _ := row.Hears(provider.Transcriptions)
-	if m, known := services.Of(e.model); known && !m.Accepts(services.Logprobs) {
-		hearing.Logprobs = false
-	}
+	hearing = hearing.Of(row, e.model)
 	return hosted.NewTranscriber(hosted.TranscriberConfig{
 		Config: hosted.Config{
 			Provider: row, BaseURL: e.endpoint, Model: e.model, HTTPClient: s.httpClient(s.w.port.Settings()), Log: s.w.cfg.Log,
@@ -97,6 +126,7 @@ func (s *service) newTranscriber(e ears, engine hearing.Factory) (*hosted.Transc
 		Hearing:    hearing,
 		Language:   func() string { return protocol.BaseLanguage(s.w.port.Settings().Transcription.Language) },
 		Vocabulary: func() string { return vocabulary(s.w.port.Settings()) },
+		Keywords:   func() []string { return keywords(vocabulary(s.w.port.Settings())) },
 		Instead:    engine,
 		Report:     s.earsReplaced,
 	})

@@ -81,7 +81,7 @@ func TestTheEarsOfAnotherService(t *testing.T) {
 	tk.want(protocol.StateListening)
 	tk.uttered(1, func() int { return len(server.Requests()) })
 	all := server.Requests()
-	if all[0].Fields["stream"] != "true" || all[0].Fields["include[]"] != "logprobs" || all[0].Text != tk.lastUserWords() {
+	if all[0].Fields["stream"] != "true" || all[0].Fields["model"] != "gpt-transcribe" || all[0].Fields["include[]"] != "" || all[0].Text != tk.lastUserWords() {
 		t.Errorf("requests %v, and the user said %q", all, tk.lastUserWords())
 	}
 }
@@ -115,7 +115,7 @@ func TestTheEars(t *testing.T) {
 	}{
 		{"local", "", "auto", "", "", ears{provider: "local"}, "local"},
 		{"openai", "", "auto", "", "", ears{provider: "local"}, "openai"},
-		{"openai", "", "transcriptions", "", "", ears{"openai", "", "gpt-4o-mini-transcribe", ""}, "local"},
+		{"openai", "", "transcriptions", "", "", ears{"openai", "", "gpt-transcribe", ""}, "local"},
 		{"live", "", "auto", "", "", ears{provider: "local"}, "live"},
 		{"openai", "local", "auto", "", "", ears{provider: "local"}, "local"},
 		{"azure", "", "transcriptions", "https://x", "tr", ears{"azure", "https://x", "tr", ""}, "local"},

@@ -381,7 +381,7 @@ func (h *hearer) SpeechAudio(seg audio.SegmentID, pcm []int16) {
 	if c, ok := h.call.client.(*realtime.Client); ok {
 		h.w.voice.player.Prebuffer(c.JitterTarget())
 	}
-	h.w.voice.audio(seg, pcm)
+	h.w.voice.spoken(h.call, unproven{seg: seg, pcm: pcm})
 }
 
 // SpeechEnded implements realtime.Handler.
@@ -390,7 +390,7 @@ func (h *hearer) SpeechEnded(seg audio.SegmentID) {
 		h.w.aside.ended(seg)
 		return
 	}
-	h.w.voice.ended(seg)
+	h.w.voice.spoken(h.call, unproven{seg: seg, ends: true})
 }
 
 // SpeechFailed implements realtime.Handler.
@@ -403,7 +403,9 @@ func (h *hearer) SpeechFailed(seg audio.SegmentID, code string) {
 }
 
 // SpeechMismatch implements realtime.Handler.
-func (h *hearer) SpeechMismatch(seg audio.SegmentID) { h.w.voice.mismatched(h.call, seg) }
+func (h *hearer) SpeechMismatch(seg audio.SegmentID, right int) {
+	h.w.voice.mismatched(h.call, seg, right)
+}
 
 // Lost implements realtime.Handler.
 func (h *hearer) Lost(code string, err error) {

@@ -231,7 +231,7 @@ func (l *link) try(ctx context.Context, instance, epoch uint32) error {
 	if err != nil {
 		return err
 	}
-	if c.voice, err = l.w.service.newReader(set, session, c.hearer); err != nil {
+	if c.voice, err = l.w.service.newReader(set, session, cfg.Listens, c.hearer); err != nil {
 		_ = session.Close() // it was not used
 		return err
 	}

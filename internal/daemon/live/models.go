@@ -27,11 +27,11 @@ func HostedModels(set protocol.Settings) (models []HostedModel) {
 		}
 	}
 	row, hearing := hearingWire(set)
-	if row.Session != nil && hearing.Wire == provider.Realtime {
+	if row.Session != nil && hearing.Wire == provider.Realtime && !listens(set) {
 		add(set.Hears(), set.HearingEndpoint(), cmp.Or(set.Model, row.Session.Model), "model", services.Session)
 	}
 	if row.Session == nil || !row.Session.Live { // a Live session recognises by itself
-		add(set.Hears(), set.HearingEndpoint(), transcriptionModel(set), "transcription.model", services.Transcription)
+		add(set.Hears(), set.HearingEndpoint(), hearing.Model, "transcription.model", services.Transcription)
 	}
 	if _, voice, model := voiceWire(set); voice.Wire == provider.Speech {
 		add(set.Speaks(), set.VoiceEndpoint(), model, "voice.model", services.Speech)

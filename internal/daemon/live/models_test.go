@@ -13,19 +13,22 @@ import (
 
 // TestHostedModels are those of OpenAI that would hear or speak, and no others.
 func TestHostedModels(t *testing.T) {
-	const session, ears, voice = "model=gpt-realtime-2.1-mini", "transcription.model=gpt-4o-mini-transcribe", "voice.model=gpt-4o-mini-tts"
+	const session, ears, voice = "model=gpt-realtime-2.1-mini", "transcription.model=gpt-live-transcribe", "voice.model=gpt-4o-mini-tts"
+	const requests = "transcription.model=gpt-transcribe" // or in a session that converses
 	for _, c := range []struct {
 		set  map[string]string
 		want []string
 	}{
 		{map[string]string{}, nil},
-		{map[string]string{"provider": "openai"}, []string{session, ears, voice}},
-		{map[string]string{"provider": "openai", "endpoint": "https://api.openai.com/v1/"}, []string{session, ears, voice}},
+		{map[string]string{"provider": "openai"}, []string{ears}},
+		{map[string]string{"provider": "openai", "endpoint": "https://api.openai.com/v1/"}, []string{ears}},
+		{map[string]string{"provider": "openai", "voice.model": "gpt-4o-mini-tts"}, []string{ears, voice}},
+		{map[string]string{"provider": "openai", "turnDetection.mode": "server"}, []string{session, requests}},
 		{map[string]string{"provider": "openai", "endpoint": "https://proxy.example"}, nil},
-		{map[string]string{"provider": "openai", "voice.wire": "realtime", "model": "gpt-realtime"}, []string{"model=gpt-realtime", ears}},
-		{map[string]string{"provider": "openai", "hearing.wire": "transcriptions"}, []string{ears, voice}},
-		{map[string]string{"provider": "openai", "voice.provider": "local"}, []string{session, ears}},
-		{map[string]string{"voice.provider": "openai"}, []string{voice}},
+		{map[string]string{"provider": "openai", "voice.wire": "realtime", "model": "gpt-realtime"}, []string{"model=gpt-realtime", requests}},
+		{map[string]string{"provider": "openai", "hearing.wire": "transcriptions"}, []string{requests}},
+		{map[string]string{"provider": "openai", "voice.provider": "local", "transcription.model": "whisper-1"}, []string{"transcription.model=whisper-1"}},
+		{map[string]string{"voice.provider": "openai", "voice.model": "gpt-4o-mini-tts"}, []string{voice}},
 		{map[string]string{"provider": "live"}, []string{"model=gpt-live-1"}},
 		{map[string]string{"provider": "azure", "endpoint": "https://ours.openai.azure.com", "deployment": "d", "transcription.deployment": "t"}, nil},
 		{map[string]string{"provider": "localai", "endpoint": "http://127.0.0.1:8080", "hearing.wire": "transcriptions", "voice.model": "tts-1"}, nil},
@@ -54,8 +57,8 @@ func TestDefaultTranscriptionHasAPrice(t *testing.T) {
 	s := &service{w: &World{port: daemon.Port{Used: func(u usage.Use) { got = u }}}}
 	set := protocol.DefaultSettings()
 	set.Provider = protocol.ProviderOpenAI
-	s.used(set, "gpt-realtime-2.1-mini", "", realtime.Usage{Transcription: true, AudioIn: 1000, TextOut: 10})
-	if cost, known := got.Cost(); !known || cost == 0 || got.Model != "gpt-4o-mini-transcribe" {
+	s.used(set, "gpt-realtime-2.1-mini", "", realtime.Usage{Transcription: true, Seconds: 10})
+	if cost, known := got.Cost(); !known || cost == 0 || got.Model != "gpt-live-transcribe" {
 		t.Errorf("%+v costs %v, known: %v", got, cost.Dollars(), known)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
@@ -16,11 +17,12 @@ import (
 
 // reader is the assistant's voice over one call: the session's, or a separate one that
 // reads each segment word for word. If both exist, each is the fallback of the other:
-// the session speaks if the separate service fails, and the separate voice reads if the
-// session paraphrases.
+// the session speaks if the separate service fails, and the separate voice says the rest
+// of what the session does not read as it is written.
 type reader struct {
 	session Voice
 	own     Voice // nil without a separate voice
+	mute    bool  // the session only listens
 
 	mu     sync.Mutex
 	reads  bool // own is in use
@@ -42,7 +44,7 @@ func (r *reader) Speeds() (slowest, fastest float64) { return r.current().Speeds
 func (r *reader) use(own bool) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.own == nil || r.reads == own || r.failed {
+	if r.own == nil || r.reads == own || r.failed || r.mute {
 		return false
 	}
 	r.reads, r.failed = own, !own
@@ -53,7 +55,9 @@ func (r *reader) CancelSpeech(gen uint32) {
 	if r.own != nil {
 		r.own.CancelSpeech(gen)
 	}
-	r.session.CancelSpeech(gen)
+	if !r.mute {
+		r.session.CancelSpeech(gen)
+	}
 }
 
 // Close closes the separate voice. The session belongs to the call.
@@ -80,21 +84,34 @@ func voiceWire(set protocol.Settings) (row provider.Row, voice provider.Voice, m
 	return row, provider.Voice{}, ""
 }
 
+// proofreader returns the voice that says the rest of what a session says in other words, if it may: the
+// same provider's if the settings name its model, or else this machine's.
+func proofreader(set protocol.Settings, row provider.Row, session provider.Voice) (provider.Row, provider.Voice, string) {
+	if speech, ok := row.Speaks(provider.Speech); ok && set.Voice.Model != "" {
+		return row, speech, set.Voice.Model
+	}
+	if session.Verbatim || row.Session.Live {
+		return row, provider.Voice{}, ""
+	}
+	row, _ = provider.Of(provider.Local)
+	voice, _ := row.Speaks(provider.Engine)
+	return row, voice, ""
+}
+
 // newReader returns the voice of a call.
-func (s *service) newReader(set protocol.Settings, session Voice, l *hearer) (*reader, error) {
-	r := &reader{session: session}
+func (s *service) newReader(set protocol.Settings, session Voice, listens bool, l *hearer) (*reader, error) {
+	r := &reader{session: session, mute: listens}
 	row, voice, model := voiceWire(set)
 	r.reads = voice.Wire != provider.Realtime
-	if !r.reads { // a fallback if the session paraphrases
-		voice, _ = row.Speaks(provider.Speech)
-		model = cmp.Or(set.Voice.Model, voice.Model)
+	if !r.reads {
+		row, voice, model = proofreader(set, row, voice)
 	}
 	var speak hosted.Speaker
 	var done func() error
 	switch {
 	case voice.Wire == provider.Engine:
-		speak, done = s.engineSpeaker(set)
-	case voice.Wire == provider.Speech && model != "":
+		speak, done = s.engineSpeaker(set, r.reads)
+	case voice.Wire == provider.Speech:
 		var err error
 		speak, err = hosted.NewSpeaker(hosted.Config{
 			Provider: row, BaseURL: set.VoiceEndpoint(), Model: model, HTTPClient: s.httpClient(set), Log: s.w.cfg.Log,
@@ -128,30 +145,41 @@ func (v ownVoice) Close() error {
 	return err
 }
 
-// engineSpeaker returns a speaker that uses the local engine, which is loaded for the
-// first segment.
-func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, done func() error) {
-	var engine voice.Synthesizer
+// engineSpeaker returns a speaker that uses the local engine. It is loaded for the first segment, or
+// before, if that is certain to come.
+func (s *service) engineSpeaker(set protocol.Settings, certain bool) (speak hosted.Speaker, done func() error) {
+	var asked atomic.Bool
+	load := sync.OnceValues(func() (voice.Synthesizer, error) {
+		asked.Store(true)
+		if s.w.cfg.Engines == nil {
+			return nil, errors.New("this build has no local engines")
+		}
+		cfg, err := s.w.cfg.Engines(s.choice(set))
+		if err != nil {
+			return nil, err
+		}
+		return s.w.voice.speakers.of(cfg.Synthesizer)()
+	})
+	if certain {
+		asked.Store(true)
+		go func() { _, _ = load() }() // the first segment gets the error
+	}
 	speak = func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {
-		if engine == nil {
-			if s.w.cfg.Engines == nil {
-				return errors.New("this build has no local engines")
-			}
-			cfg, err := s.w.cfg.Engines(s.choice(set))
-			if err != nil {
-				return err
-			}
-			if engine, err = s.w.voice.speakers.of(cfg.Synthesizer)(); err != nil {
-				return err
-			}
+		engine, err := load()
+		if err != nil {
+			return err
 		}
 		name := s.w.speaker(set.Voice.Name)
 		engine.SetRate(cmp.Or(seg.Speed, 1))
 		return voice.SpeakPromptly(ctx, engine, name, seg.Text, emit)
 	}
 	return speak, func() error {
-		if engine == nil {
+		if !asked.Load() {
 			return nil
+		}
+		engine, err := load()
+		if err != nil {
+			return nil // it was never there
 		}
 		return engine.Close()
 	}

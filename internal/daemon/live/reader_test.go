@@ -88,7 +88,9 @@ func (tk *talk) noted(code protocol.ErrorCode) bool {
 
 // voiceAt selects the voice of a service at a URL.
 func voiceAt(url string) func(*protocol.Settings) {
-	return func(s *protocol.Settings) { s.Voice.Provider, s.Voice.Endpoint = protocol.ProviderOpenAI, url }
+	return func(s *protocol.Settings) {
+		s.Voice.Provider, s.Voice.Endpoint, s.Voice.Model = protocol.ProviderOpenAI, url, "gpt-4o-mini-tts"
+	}
 }
 
 // Recognition uses the embedded server, and speech another service: the answer is read
@@ -237,18 +239,21 @@ func TestTheWireOfTheVoice(t *testing.T) {
 		want           provider.Wire
 	}{
 		{"local", "", "auto", "", provider.Realtime},
-		{"local", "openai", "auto", "", provider.Speech},
+		{"local", "openai", "auto", "gpt-4o-mini-tts", provider.Speech},
 		{"local", "local", "auto", "", provider.Realtime},
-		{"openai", "", "auto", "", provider.Speech},
+		{"openai", "", "auto", "", provider.Engine},
+		{"openai", "", "auto", "gpt-4o-mini-tts", provider.Speech},
+		{"openai", "openai", "auto", "", provider.Realtime},
 		{"openai", "", "realtime", "", provider.Realtime},
 		{"openai", "local", "auto", "", provider.Engine},
 		{"live", "", "auto", "", provider.Realtime},
-		{"live", "openai", "auto", "", provider.Speech},
-		{"azure", "", "auto", "", provider.Realtime},
+		{"live", "openai", "auto", "tts-1", provider.Speech},
+		{"azure", "", "auto", "", provider.Engine},
+		{"azure", "", "realtime", "", provider.Realtime},
 		{"azure", "", "auto", "our-voice", provider.Speech},
 		{"localai", "", "auto", "", provider.Realtime},
 		{"localai", "", "speech", "piper", provider.Speech},
-		{"localai", "openai", "speech", "", provider.Speech},
+		{"localai", "openai", "speech", "tts-1", provider.Speech},
 	} {
 		set := protocol.DefaultSettings()
 		set.Provider, set.Voice.Provider, set.Voice.Wire, set.Voice.Model = c.session, c.voice, c.wire, c.model

@@ -173,8 +173,7 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 	cfg := realtime.Config{
 		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model,
 		TurnDetection: turnDetection(set.TurnDetection, j), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
-		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: vocabulary(set),
-		Language: protocol.BaseLanguage(set.Transcription.Language), Networks: &s.networks,
+		Networks:    &s.networks,
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
 	if _, voice, _ := voiceWire(set); voice.Wire == provider.Realtime && of != protocol.ProviderLocal {
@@ -199,13 +198,35 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 		cfg.Model = cmp.Or(cfg.Model, row.Session.Model)
 	}
 	if row.Deployments {
-		cfg.Model, cfg.TranscriptionModel = set.Deployment, set.Transcription.Deployment
+		cfg.Model = set.Deployment
 	}
+	cfg.Listens = listens(set) && cfg.TurnDetection.Type == realtime.NoDetection
+	recognises(&cfg, set)
 	cfg.Used = func(u realtime.Usage) { s.used(set, cfg.Model, cfg.TranscriptionModel, u) }
 	if s.w.cfg.Instrument != nil {
 		s.w.cfg.Instrument(&cfg)
 	}
 	return cfg, nil
+}
+
+// recognises says how the session recognises: with which model, and what that takes.
+func recognises(cfg *realtime.Config, set protocol.Settings) {
+	_, hearing := hearingIn(set, cfg.Listens)
+	if hearing.Wire == provider.Realtime {
+		cfg.TranscriptionModel = hearing.Model
+	}
+	cfg.NoLogprobs = hearing.Wire == provider.Realtime && !hearing.Logprobs
+	if hearing.Vocabulary == provider.Keywords {
+		cfg.Keywords = keywords(vocabulary(set))
+	} else if hearing.Vocabulary != "" {
+		cfg.TranscriptionPrompt = vocabulary(set)
+	}
+	language := protocol.BaseLanguage(set.Transcription.Language)
+	if hearing.Languages && language != "" {
+		cfg.Languages = []string{language}
+	} else {
+		cfg.Language = language
+	}
 }
 
 // turnDetection returns what the service is told: how it ends the turns of a call without a judge, and

@@ -2,6 +2,7 @@ package live
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,6 +40,51 @@ func TestTranscriptionSettingsReachTheService(t *testing.T) {
 	for tag, want := range map[string]string{"": "", "en": "en", "zh-Hant-TW": "zh", "ja-JP": "ja"} {
 		if got := protocol.BaseLanguage(tag); got != want {
 			t.Errorf("%q is spoken as %q, want %q", tag, got, want)
+		}
+	}
+}
+
+// TestTheSessionOfOpenAI: it only recognises if this machine speaks and ends the turns, with the vocabulary
+// and the language in the form that its model takes.
+func TestTheSessionOfOpenAI(t *testing.T) {
+	s := newService(&World{link: &link{}})
+	t.Cleanup(func() {
+		if err := s.shut(); err != nil {
+			t.Error(err)
+		}
+	})
+	ours := &judge{}
+	for name, c := range map[string]struct {
+		change  func(*protocol.Settings)
+		judge   *judge
+		listens bool
+		model   string
+		lists   bool
+	}{
+		"by default":                   {func(*protocol.Settings) {}, ours, true, "gpt-live-transcribe", true},
+		"push-to-talk":                 {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk }, nil, true, "gpt-live-transcribe", true},
+		"another model":                {func(s *protocol.Settings) { s.Transcription.Model = "gpt-4o-transcribe" }, ours, true, "gpt-4o-transcribe", false},
+		"no detector here":             {func(*protocol.Settings) {}, nil, false, "gpt-transcribe", true},
+		"the service ends the turns":   {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnServer }, nil, false, "gpt-transcribe", true},
+		"the session speaks":           {func(s *protocol.Settings) { s.Voice.Wire = protocol.WireRealtime }, ours, false, "gpt-transcribe", true},
+		"requests speak":               {func(s *protocol.Settings) { s.Voice.Model = "gpt-4o-mini-tts" }, ours, true, "gpt-live-transcribe", true},
+		"a model of the user's server": {func(s *protocol.Settings) { s.Transcription.Model = "ours" }, ours, true, "ours", true},
+	} {
+		set := protocol.DefaultSettings()
+		set.Provider = protocol.ProviderOpenAI
+		set.Transcription.Language, set.Transcription.Prompt = "de-AT", "gopls, parseConfig,gopls"
+		c.change(&set)
+		cfg, err := s.dialConfig(set, c.judge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Listens != c.listens || cfg.TranscriptionModel != c.model {
+			t.Errorf("%s: listens %v with %s", name, cfg.Listens, cfg.TranscriptionModel)
+		}
+		lists := slices.Equal(cfg.Keywords, []string{"gopls", "parseConfig"}) && slices.Equal(cfg.Languages, []string{"de"}) && cfg.TranscriptionPrompt == "" && cfg.Language == ""
+		words := cfg.Keywords == nil && cfg.Languages == nil && cfg.TranscriptionPrompt == set.Transcription.Prompt && cfg.Language == "de"
+		if lists != c.lists || words == c.lists {
+			t.Errorf("%s: keywords %q, languages %q, prompt %q, language %q", name, cfg.Keywords, cfg.Languages, cfg.TranscriptionPrompt, cfg.Language)
 		}
 	}
 }

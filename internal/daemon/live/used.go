@@ -28,7 +28,8 @@ func (s *service) used(set protocol.Settings, model, transcription string, u rea
 	if u.Transcription {
 		use.Provider, use.Model = string(set.Hears()), cmp.Or(transcription, earsOf(set).model)
 		if use.Model == "" && set.Hears() != protocol.ProviderLocal {
-			use.Model = transcriptionModel(set) // the default, which was requested
+			_, hearing := hearingWire(set) // the default, which was requested
+			use.Model = hearing.Model
 		}
 	}
 	s.w.port.Used(use)

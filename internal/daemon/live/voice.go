@@ -47,6 +47,10 @@ type assistant struct {
 	quit        chan struct{}
 	stopped     chan struct{}
 
+	// proof is held while audio goes to the player, so that it does so in order. It comes before mu.
+	proof  sync.Mutex
+	behind []unproven
+
 	mu      sync.Mutex
 	pieces  map[audio.SegmentID]*piece // not yet heard to the end
 	pace    float64                    // slowest segment so far at rate 1, in samples per character
@@ -95,6 +99,7 @@ func (v *assistant) follow() {
 			return
 		case <-v.due:
 		}
+		v.feed()
 		if now := v.cursor(); now.Seq != 0 && now != last {
 			last = now
 			v.w.port.Post(now)
@@ -156,6 +161,21 @@ func (v *assistant) readAloud(c *call) {
 	}
 }
 
+// say has a call's voice say what is not yet heard of a generation, from a segment on. The caller holds mu.
+func (v *assistant) say(c *call, from audio.SegmentID) {
+	slowest, fastest := c.voice.Speeds()
+	rest := slices.SortedFunc(maps.Keys(v.pieces), func(a, b audio.SegmentID) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, seg := range rest {
+		if seg.Gen != from.Gen || seg.Seq < from.Seq {
+			continue
+		}
+		p := v.pieces[seg]
+		p.rate = min(max(p.rate, slowest), fastest)
+		p.said.Speed = p.rate
+		c.voice.Speak(p.said)
+	}
+}
+
 // takeOver lets the session speak a segment that a call's separate voice failed on, and
 // the segments after it, and tells the user. It returns false if part of the segment
 // was heard, which would then be repeated.
@@ -168,23 +188,14 @@ func (v *assistant) takeOver(c *call, failed audio.SegmentID, code string) bool 
 	v.w.cfg.Log.Warn().Str("reason", code).Msg("the voice failed; the session speaks from now on")
 	v.w.port.Warn(protocol.CodeVoiceReplaced, v.w.because(&realtime.Error{Code: code}))
 	c.voice.own.CancelSpeech(failed.Gen) // the segments queued after it are also spoken here
-	slowest, fastest := c.voice.Speeds()
-	rest := slices.SortedFunc(maps.Keys(v.pieces), func(a, b audio.SegmentID) int { return cmp.Compare(a.Seq, b.Seq) })
-	for _, seg := range rest {
-		if seg.Gen != failed.Gen || seg.Seq < failed.Seq {
-			continue
-		}
-		p := v.pieces[seg]
-		p.rate = min(max(p.rate, slowest), fastest)
-		p.said.Speed = p.rate
-		c.voice.Speak(p.said)
-	}
+	v.say(c, failed)
 	return true
 }
 
 // flush silences every generation before gen: locally at once, then at the service.
 func (v *assistant) flush(gen uint32) {
 	v.player.Flush(gen)
+	v.drop(gen - 1)
 	if c := v.w.link.live.Load(); c != nil {
 		c.voice.CancelSpeech(gen - 1)
 	}
@@ -218,17 +229,6 @@ func (v *assistant) ended(seg audio.SegmentID) {
 func (v *assistant) failed(seg audio.SegmentID, code string) {
 	v.w.cfg.Log.Warn().Stringer("segment", seg).Str("reason", code).Msg("a segment cannot be spoken")
 	v.w.port.Post(csm.SpeechFailed{Gen: seg.Gen, Seq: seg.Seq, Code: csm.CodeSpeechFailed})
-}
-
-// mismatched reports a segment that the service spoke in different words, and tells the
-// user once per conversation. From then on a voice that reads word for word is used, if
-// there is one.
-func (v *assistant) mismatched(c *call, seg audio.SegmentID) {
-	v.paraphrased.Store(c)
-	v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("the service did not read the text as it is written")
-	if v.warned.CompareAndSwap(false, true) {
-		v.w.port.Warn(protocol.CodeSpeechMismatch, "")
-	}
 }
 
 // played turns the player's reports into events. It runs on the player's goroutine.

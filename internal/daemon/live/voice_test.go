@@ -109,8 +109,8 @@ func TestMismatchIsAWarningOnceAConversation(t *testing.T) {
 	w.voice = &assistant{w: w}
 	h := &hearer{w: w}
 	for range 2 {
-		h.SpeechMismatch(audio.SegmentID{Gen: 1, Seq: 1})
-		h.SpeechMismatch(audio.SegmentID{Gen: 1, Seq: 2})
+		h.SpeechMismatch(audio.SegmentID{Gen: 1, Seq: 1}, 0)
+		h.SpeechMismatch(audio.SegmentID{Gen: 1, Seq: 2}, 0)
 		w.voice.warned.Store(false) // as ActivateSession does
 	}
 	if !slices.Equal(warned, []protocol.ErrorCode{protocol.CodeSpeechMismatch, protocol.CodeSpeechMismatch}) {

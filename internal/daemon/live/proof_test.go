@@ -1,0 +1,77 @@
+//go:build cgo
+
+package live
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// TestADeviationIsCutOff: of a segment that the session says in other words, what it said rightly stays, what
+// waits is dropped, and the voice that reads says the rest and what follows.
+func TestADeviationIsCutOff(t *testing.T) {
+	const first, second = "All tests of the parser pass again.", "Shall I commit it?"
+	one, two := audio.SegmentID{Gen: 0, Seq: 1}, audio.SegmentID{Gen: 0, Seq: 2}
+	for name, c := range map[string]struct {
+		written time.Duration // of the segment, in the player
+		right   string        // what was said as it is written
+		rest    string
+	}{
+		"nothing was heard":                  {0, "All tests", first},
+		"nothing was right":                  {3 * time.Second, "", first},
+		"more was right than was heard":      {900 * time.Millisecond, "All tests of the parser", "tests of the parser pass again."},
+		"less was right than may be heard":   {3 * time.Second, "All tests of", "the parser pass again."},
+		"all was right, and something added": {10 * time.Second, first, ""},
+	} {
+		v, _ := deaf(t)
+		v.w.port.Warn = func(protocol.ErrorCode, string) {}
+		session, own := &saying{}, &saying{}
+		c1 := &call{voice: &reader{session: session, own: own}}
+		v.pieces[one] = &piece{rate: 1, said: realtime.Segment{ID: one, Text: first}, written: audio.Samples(c.written)}
+		v.pieces[two] = &piece{rate: 1, said: realtime.Segment{ID: two, Text: second}}
+		v.behind = []unproven{{seg: one, pcm: []int16{1}}, {seg: one, ends: true}}
+		v.mismatched(c1, one, len(c.right))
+		var said []string
+		for _, s := range own.said {
+			said = append(said, s.Text)
+		}
+		want := []string{c.rest, second}
+		if c.rest == "" {
+			want = want[1:]
+		}
+		if !slices.Equal(said, want) || len(v.behind) > 0 || !c1.voice.reads {
+			t.Errorf("%s: the voice says %q, want %q; %d pieces of audio wait", name, said, want, len(v.behind))
+		}
+	}
+}
+
+// TestAudioWaitsForItsProof: a session that delivers sentences at once has one second of them in the player,
+// in order; without another voice nothing waits.
+func TestAudioWaitsForItsProof(t *testing.T) {
+	seg := audio.SegmentID{Gen: 0, Seq: 1}
+	for _, alone := range []bool{false, true} {
+		v, _ := deaf(t)
+		r := &reader{session: &saying{}, own: &saying{}}
+		if alone {
+			r.own = nil
+		}
+		c := &call{voice: r}
+		v.pieces[seg] = &piece{}
+		for range 30 { // three seconds
+			v.spoken(c, unproven{seg: seg, pcm: make([]int16, audio.SampleRate/10)})
+		}
+		v.spoken(c, unproven{seg: seg, ends: true})
+		if p := v.pieces[seg]; p.ended != alone || !alone && (p.written != audio.SampleRate || len(v.behind) != 21) {
+			t.Errorf("alone %v: %d samples in the player, ended %v, %d wait", alone, p.written, p.ended, len(v.behind))
+		}
+		v.drop(0)
+		if v.feed(); len(v.behind) > 0 {
+			t.Error("flushed audio waits")
+		}
+	}
+}
