@@ -30,27 +30,41 @@ func settle(ctx context.Context, tx *sql.Tx, id string, at time.Time) error {
 	return err
 }
 
-// Use records reported usage. Usage that arrives after a turn still belongs to that turn.
+// Reserve sets what the time of the open sessions of a service is expected to cost until it is recorded,
+// so that daemons with a shared budget see it before.
+func (r *Registry) Reserve(ctx context.Context, id string, amount usage.Nano) error {
+	if _, err := r.db.ExecContext(ctx, "UPDATE sessions SET reserved = ? WHERE id = ?", int64(amount), id); err != nil {
+		return fmt.Errorf("reserve the cost of a session: %w", err)
+	}
+	return nil
+}
+
+// Use records reported usage. Usage that arrives after a turn still belongs to that turn. The time of a
+// session belongs to no turn: a turn after a long silence costs no more than another.
 func (r *Registry) Use(ctx context.Context, id string, u usage.Use, at time.Time) error {
 	var cost *int64
 	if c, known := u.Cost(); known {
 		cost = (*int64)(&c)
 	}
+	requests := 1
+	if u.More {
+		requests = 0
+	}
 	_, err := r.db.ExecContext(ctx, `INSERT INTO uses (session, turn, at, provider, model, text_in, text_cached, text_out,
-		audio_in, audio_cached, audio_out, audio_in_ms, audio_out_ms, characters, cost)
-		VALUES (?1, (SELECT count(*) FROM turns WHERE session = ?1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, at.UnixMilli(), u.Provider, u.Model, u.TextIn, u.TextCached, u.TextOut,
-		u.Tokens.AudioIn, u.AudioCached, u.Tokens.AudioOut, u.AudioIn.Milliseconds(), u.AudioOut.Milliseconds(), u.Characters, cost)
+		audio_in, audio_cached, audio_out, audio_in_ms, audio_out_ms, characters, cost, requests)
+		VALUES (?1, CASE WHEN ?2 THEN 0 ELSE (SELECT count(*) FROM turns WHERE session = ?1) END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, u.Open > 0, at.UnixMilli(), u.Provider, u.Model, u.TextIn, u.TextCached, u.TextOut, u.Tokens.AudioIn, u.AudioCached, u.Tokens.AudioOut,
+		(u.AudioIn + u.Open).Milliseconds(), u.AudioOut.Milliseconds(), u.Characters, cost, requests)
 	if err != nil {
 		return fmt.Errorf("record the usage of a service: %w", err)
 	}
 	return nil
 }
 
-// Spent is the cost since a time, including reservations of running turns.
+// Spent is the cost since a time, including reservations of running turns and open sessions.
 func (r *Registry) Spent(ctx context.Context, since time.Time) (spent usage.Nano, err error) {
 	err = r.db.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(cost), 0) FROM uses WHERE at >= ?)
-		+ (SELECT coalesce(sum(reserved), 0) FROM turns WHERE settled = 0)`, since.UnixMilli()).Scan(&spent)
+		+ (SELECT coalesce(sum(reserved), 0) FROM turns WHERE settled = 0) + (SELECT coalesce(sum(reserved), 0) FROM sessions)`, since.UnixMilli()).Scan(&spent)
 	if err != nil {
 		return 0, fmt.Errorf("read the usage: %w", err)
 	}
@@ -87,8 +101,8 @@ func (r *Registry) Used(ctx context.Context, since time.Time) (t Total, err erro
 		return t, err
 	}
 	rows, err := r.db.QueryContext(ctx, `SELECT provider, model, sum(text_in), sum(text_cached), sum(text_out), sum(audio_in),
-		sum(audio_cached), sum(audio_out), sum(audio_in_ms), sum(audio_out_ms), sum(characters), count(*),
-		count(*) - count(cost), coalesce(sum(cost), 0) FROM uses WHERE at >= ? GROUP BY provider, model ORDER BY provider, model`, since.UnixMilli())
+		sum(audio_cached), sum(audio_out), sum(audio_in_ms), sum(audio_out_ms), sum(characters), sum(requests),
+		sum(requests * (cost IS NULL)), coalesce(sum(cost), 0) FROM uses WHERE at >= ? GROUP BY provider, model ORDER BY provider, model`, since.UnixMilli())
 	if err != nil {
 		return t, err
 	}
@@ -108,7 +122,7 @@ func (r *Registry) Used(ctx context.Context, since time.Time) (t Total, err erro
 
 // copyUsage copies the ledger of a daemon's sessions from another record.
 func copyUsage(ctx context.Context, tx *sql.Tx, from *Registry) error {
-	for table, columns := range map[string]int{"turns": 5, "uses": 15} {
+	for table, columns := range map[string]int{"turns": 5, "uses": 16} {
 		if err := copyTable(ctx, tx, from, table, columns); err != nil {
 			return err
 		}

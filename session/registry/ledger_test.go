@@ -146,3 +146,45 @@ func TestFirstVersionIsMigrated(t *testing.T) {
 		t.Errorf("spent %v of %+v", got, list(t, now))
 	}
 }
+
+// The time of a session counts as it passes, in one request, and the next part of it is reserved until it is
+// recorded, the session ends or its daemon crashes. It does not make the next turn look expensive.
+func TestTimeOfSessions(t *testing.T) {
+	path := file(t)
+	r, other := open(t, path, "d"), open(t, path, "other")
+	id := begin(t, r, session.Running)
+	reserve := func(n usage.Nano) {
+		t.Helper()
+		if err := r.Reserve(t.Context(), id, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	minute := usage.Use{Provider: "live", Model: "gpt-live-1", Open: time.Minute}
+	use(t, r, id, minute, noon)
+	minute.More = true
+	for range 3 {
+		use(t, r, id, minute, noon)
+	}
+	reserve(usage.FromDollars(0.01))
+	if got := spent(t, other, noon); got != 0.21 {
+		t.Errorf("another daemon sees %v", got)
+	}
+	to(t, r, id, session.Ready, session.Running)
+	if got := spent(t, other, noon); got != 0.21 {
+		t.Errorf("a turn makes it %v", got)
+	}
+	total, err := r.Used(t.Context(), noon)
+	if m := total.Models; err != nil || len(m) != 1 || m[0].Requests != 1 || m[0].Unpriced != 0 || m[0].AudioIn != 4*time.Minute || m[0].Cost.Dollars() != 0.2 {
+		t.Errorf("used %+v, %v", total, err)
+	}
+	to(t, r, id, session.Ready, session.Deactivating, session.Inactive)
+	if got := spent(t, other, noon); got != 0.2 {
+		t.Errorf("after the session %v", got)
+	}
+	id = begin(t, r, session.Running)
+	reserve(usage.FromDollars(0.01))
+	crash(t, r)
+	if got := spent(t, open(t, path, "next"), noon); got != 0.2 {
+		t.Errorf("after the crash %v", got)
+	}
+}

@@ -220,7 +220,7 @@ func (r *Registry) reconcile(ctx context.Context, tx *sql.Tx) error {
 			if !session.Stale(s.State) {
 				continue
 			}
-			_, err := tx.ExecContext(ctx, "UPDATE sessions SET stale = state, state = ?, ended = ? WHERE id = ?",
+			_, err := tx.ExecContext(ctx, "UPDATE sessions SET stale = state, state = ?, ended = ?, reserved = 0 WHERE id = ?",
 				session.Reconcile(s.State).String(), r.opt.Now().UnixMilli(), s.ID)
 			if err == nil {
 				err = settle(ctx, tx, s.ID, r.opt.Now())

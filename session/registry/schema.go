@@ -50,6 +50,8 @@ var migrations = []string{
 	) STRICT;
 	CREATE INDEX uses_at ON uses(at);
 	CREATE INDEX uses_turn ON uses(session, turn);`,
+	`ALTER TABLE uses ADD COLUMN requests INTEGER NOT NULL DEFAULT 1; -- 0 where it continues another
+	ALTER TABLE sessions ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0; -- nano-dollars, for the time of open sessions`,
 }
 
 // guard is the guard map as an SQL expression over a trigger's rows.

@@ -60,7 +60,7 @@ func move(ctx context.Context, tx *sql.Tx, id string, from, to session.State, at
 	if from.InTurn() && !to.InTurn() {
 		turn = 1
 	}
-	_, err := tx.ExecContext(ctx, "UPDATE sessions SET state = ?, ended = ?, turns = turns + ? WHERE id = ?", to.String(), ended, turn, id)
+	_, err := tx.ExecContext(ctx, "UPDATE sessions SET state = ?1, ended = ?2, turns = turns + ?3, reserved = iif(?2 = 0, reserved, 0) WHERE id = ?4", to.String(), ended, turn, id)
 	switch {
 	case err != nil:
 	case !from.InTurn() && to.InTurn():

@@ -1,8 +1,8 @@
 // Package usage computes the cost of service usage from the table of models (internal/services).
 //
 // A service reports tokens, seconds of audio or nothing; a price is per million tokens,
-// per minute of audio or per million characters. Usage without a known price is counted
-// but has no cost. Local engines are free.
+// per minute of audio, per million characters or per minute of an open session. Usage
+// without a known price is counted but has no cost. Local engines are free.
 package usage
 
 import (
@@ -20,6 +20,12 @@ type Use struct {
 	Tokens
 	AudioIn, AudioOut time.Duration
 	Characters        int64 // of synthesised text
+	// Open is the time of a session that is paid by the minute, silence included.
+	Open time.Duration
+	// More continues a use that was recorded before, so it is no request of its own.
+	More bool
+	// Price replaces that of the table; the zero price is free.
+	Price *services.Price
 }
 
 // Tokens are counts of tokens.
@@ -32,8 +38,13 @@ type Tokens struct {
 func (t Tokens) Input() int64  { return t.TextIn + t.AudioIn }
 func (t Tokens) Output() int64 { return t.TextOut + t.AudioOut }
 
-// Local is the provider that runs on this machine.
-const Local = "local"
+// Local is the provider that runs on this machine, LocalAI a server of the user's, and Compatible
+// another server, whose models only share their names with those of the table.
+const (
+	Local      = "local"
+	LocalAI    = "localai"
+	Compatible = "compatible"
+)
 
 // Nano is an amount of money: a billionth of a US dollar, so that the price of one
 // token is a whole number.
@@ -45,24 +56,41 @@ func (n Nano) Dollars() float64 { return float64(n) / 1e9 }
 // FromDollars converts an amount entered by a user.
 func FromDollars(d float64) Nano { return Nano(math.Round(d * 1e9)) }
 
-// Cost is the cost of a use; false if no price is known.
-func (u Use) Cost() (Nano, bool) {
-	if u.Provider == Local {
-		return 0, true
+// Rate returns the price that applies to a use; false if it is not known. What is free has the zero
+// price.
+func (u Use) Rate() (services.Price, bool) {
+	switch {
+	case u.Provider == Local || u.Provider == LocalAI:
+		return services.Price{}, true
+	case u.Price != nil:
+		return *u.Price, true
+	case u.Provider == Compatible:
+		return services.Price{}, false
 	}
 	m, _ := services.Of(u.Model)
 	if m.Price == nil {
-		return 0, false
+		return services.Price{}, false
 	}
-	p, t := m.Price, u.Tokens
-	if t != (Tokens{}) {
+	return *m.Price, true
+}
+
+// Cost is the cost of a use; false if no price is known.
+func (u Use) Cost() (Nano, bool) {
+	p, known := u.Rate()
+	t := u.Tokens
+	switch heard := u.AudioIn + u.AudioOut; {
+	case !known:
+		return 0, false
+	case p == (services.Price{}):
+		return 0, true
+	case p.SessionMinute > 0: // the time pays for everything in the session
+		return FromDollars(u.Open.Minutes() * p.SessionMinute), true
+	case t != (Tokens{}):
 		return perMillion(t.TextIn-t.TextCached, p.TextIn) + perMillion(t.TextCached, p.TextCached) + perMillion(t.TextOut, p.TextOut) +
 			perMillion(t.AudioIn-t.AudioCached, p.AudioIn) + perMillion(t.AudioCached, p.AudioCached) + perMillion(t.AudioOut, p.AudioOut), p.Tokens()
-	}
-	if u.Characters > 0 && p.Characters > 0 {
+	case u.Characters > 0 && p.Characters > 0:
 		return perMillion(u.Characters, p.Characters), true
-	}
-	if heard := u.AudioIn + u.AudioOut; p.Minute > 0 && heard > 0 {
+	case heard > 0 && p.Minute > 0:
 		return FromDollars(heard.Minutes() * p.Minute), true
 	}
 	return 0, false

@@ -3,6 +3,8 @@ package usage
 import (
 	"testing"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/services"
 )
 
 // Costs calculated manually from the list prices.
@@ -31,6 +33,47 @@ func TestCost(t *testing.T) {
 		got, known := c.use.Cost()
 		if d := got.Dollars() - c.dollars; known != c.known || d > 1e-9 || d < -1e-9 {
 			t.Errorf("%s costs %v, %v; want %v, %v", name, got.Dollars(), known, c.dollars, c.known)
+		}
+	}
+}
+
+// TestTenModels: models of each kind of price, by what a minute of conversation reports, a user's price
+// and what is free.
+func TestTenModels(t *testing.T) {
+	words := Tokens{TextIn: 2000, TextOut: 200}
+	talk := Tokens{AudioIn: 600, AudioOut: 1200}
+	own := &services.Price{TextIn: 3, TextOut: 9}
+	for _, c := range []struct {
+		use     Use
+		dollars float64
+		known   bool
+	}{
+		// Tokens.
+		{Use{Provider: "openai", Model: "gpt-realtime-2.1", Tokens: talk}, (600*32 + 1200*64) / 1e6, true},
+		{Use{Provider: "openai", Model: "gpt-realtime-2.1-mini", Tokens: talk}, (600*10 + 1200*20) / 1e6, true},
+		{Use{Provider: "openai", Model: "gpt-6-luna", Tokens: words}, (2000*0.1 + 200*0.5) / 1e6, true},
+		{Use{Provider: "openai", Model: "gpt-6.1-sol", Tokens: words}, (2000*2 + 200*10) / 1e6, true},
+		// Minutes of audio.
+		{Use{Provider: "openai", Model: "gpt-live-transcribe", AudioIn: time.Minute}, 0.017, true},
+		{Use{Provider: "openai", Model: "gpt-transcribe", AudioIn: time.Minute}, 0.0045, true},
+		{Use{Provider: "azure", Model: "whisper-1", AudioIn: time.Minute}, 0.006, true},
+		// Minutes of a session, however much of it is silent. A dated one is that model.
+		{Use{Provider: "live", Model: "gpt-live-1", Open: time.Minute}, 0.05, true},
+		{Use{Provider: "live", Model: "gpt-live-1.1-2026-11-03", Open: 15 * time.Second}, 0.0125, true},
+		{Use{Provider: "live", Model: "gpt-live-1", AudioIn: time.Minute}, 0, true}, // part of the session
+		// Not in the table.
+		{Use{Provider: "live", Model: "gpt-live-2", Open: time.Minute}, 0, false},
+		{Use{Provider: "openai", Model: "gpt-9", Tokens: words}, 0, false},
+		{Use{Provider: "openai", Model: "gpt-9", Tokens: words, Price: own}, (2000*3 + 200*9) / 1e6, true},
+		// Another server's model of the same name has the user's price, or none.
+		{Use{Provider: Compatible, Model: "whisper-1", AudioIn: time.Minute}, 0, false},
+		{Use{Provider: Compatible, Model: "whisper-1", AudioIn: time.Minute, Price: &services.Price{Minute: 0.001}}, 0.001, true},
+		{Use{Provider: Compatible, Model: "whisper-1", AudioIn: time.Minute, Price: &services.Price{}}, 0, true},
+		{Use{Provider: LocalAI, Model: "gpt-4o", Tokens: words, Price: own}, 0, true},
+	} {
+		got, known := c.use.Cost()
+		if d := got.Dollars() - c.dollars; known != c.known || d > 1e-9 || d < -1e-9 {
+			t.Errorf("%s %s costs %v, %v; want %v, %v", c.use.Provider, c.use.Model, got.Dollars(), known, c.dollars, c.known)
 		}
 	}
 }
