@@ -121,7 +121,7 @@ func (c *Client) start(kind provider.Transport, h Handler, result chan<- error) 
 	l := &loop{
 		cfg: c.cfg, log: c.cfg.Log, handler: h, link: link, voice: link.voice(), result: result, stop: c.cancel,
 		outage:   func(p pathChange) { c.up.outage(c.ctx, p) },
-		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, partial: map[string]string{},
+		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, metered: &c.signal.metered, partial: map[string]string{},
 		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions, proves: !speaks(c.cfg.Dialect).Verbatim, named: link.voice().names()},
 	}
 	if isLive(c.cfg.Dialect) {
@@ -270,6 +270,7 @@ func (c *Client) Close() (err error) {
 		if c.link != nil {
 			err = c.link.close()
 		}
+		c.signal.metered.close()
 	})
 	return err
 }

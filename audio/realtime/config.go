@@ -134,6 +134,10 @@ type Config struct {
 	// Used, if set, receives the usage that the service reports. It is called on the
 	// Handler's goroutine, before the event that the usage belongs to.
 	Used func(Usage)
+	// Meter, if set, is called when the service has created a session, even if it never
+	// runs. The meter is closed with the call; nil is none. It gets the service's count
+	// of the time instead of Used.
+	Meter func() Meter
 }
 
 // Segment is a piece of the assistant's text, to be spoken verbatim.

@@ -53,6 +53,7 @@ type signaller struct {
 	callID  string
 	ahead   time.Duration // estimated lead of the service's clock, from its responses
 	expiry  *expiry
+	metered metered
 
 	begun, last time.Time
 	took        ConnectTimes
@@ -151,6 +152,7 @@ func (s *signaller) socket(ctx context.Context) (*websocket.Conn, error) {
 	}
 	switch {
 	case err == nil:
+		s.metered.open(s.cfg.Meter)
 		s.answered()
 		return conn, nil
 	case res == nil:
@@ -186,6 +188,7 @@ func (s *signaller) call(ctx context.Context, offer string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	s.metered.open(s.cfg.Meter)
 	if id := path.Base(res.Header.Get("Location")); callIDPattern.MatchString(id) {
 		s.callID = id
 	}

@@ -348,7 +348,9 @@ func (l *loop) settleLive(now time.Time) {
 		}
 		for _, e := range out {
 			if e.Type == liveUsed {
-				l.used(false, e.Usage)
+				if !l.metered.reported(l.live.seconds) {
+					l.used(false, e.Usage)
+				}
 				continue
 			}
 			l.dispatch(e, now)
@@ -369,6 +371,7 @@ func (s *signaller) callLive(ctx context.Context, offer string) (string, error) 
 	if err != nil {
 		return "", err
 	}
+	s.metered.open(s.cfg.Meter)
 	var made struct {
 		Session struct {
 			ID string `json:"id"`

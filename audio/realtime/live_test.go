@@ -330,6 +330,9 @@ func silence(c *Client, stop <-chan struct{}, done chan<- struct{}) {
 //test:long
 func TestLiveConversation(t *testing.T) {
 	cfg := startLive(t, nil)
+	var paid meter
+	cfg.Meter = func() Meter { return &paid }
+	cfg.Used = func(u Usage) { t.Errorf("used %+v beside the meter", u) }
 	c, r := dialLocal(t, cfg)
 	if at, ok := c.Expires(); !ok || time.Until(at) > localrealtime.DefaultSessionLimit {
 		t.Errorf("the session ends at %v", at)
@@ -366,6 +369,9 @@ func TestLiveConversation(t *testing.T) {
 	}
 	if s := c.Stats(); s.Malformed+s.ServiceErrors+s.Unsolicited != 0 {
 		t.Errorf("%+v", s)
+	}
+	if paid.reported.Load() == 0 || paid.closed.Load() != 0 {
+		t.Errorf("the meter was told %v, and closed %d times", time.Duration(paid.reported.Load()), paid.closed.Load())
 	}
 }
 

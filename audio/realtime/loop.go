@@ -29,6 +29,7 @@ type loop struct {
 	canceled *atomic.Int64
 	count    *counters
 	expiry   *expiry
+	metered  *metered
 
 	speech  speech
 	voice   voice

@@ -1,9 +1,59 @@
 package realtime
 
 import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 )
+
+// meter records what a client tells it.
+type meter struct {
+	reported atomic.Int64
+	closed   atomic.Int32
+}
+
+func (m *meter) Reported(total time.Duration) { m.reported.Store(int64(total)) }
+func (m *meter) Close()                       { m.closed.Add(1) }
+
+// TestCreatedSessionsAreMetered: a service charges for a session that it created, even if the call cannot be
+// established; not for one that it refused.
+func TestCreatedSessionsAreMetered(t *testing.T) {
+	t.Parallel()
+	status := http.StatusCreated
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"session":{"id":"s"},"transport":{"type":"webrtc","sdp":""}}`)
+	}))
+	defer server.Close()
+	var meters []*meter
+	cfg := Config{
+		Dialect: Live, BaseURL: server.URL, Model: "gpt-live-1",
+		Credentials: func(context.Context) (Credential, error) { return Credential{Value: canary, Kind: APIKey}, nil },
+		Meter:       func() Meter { meters = append(meters, &meter{}); return meters[len(meters)-1] },
+	}
+	for range 10 {
+		if _, err := Dial(t.Context(), cfg, newRecorder()); err == nil {
+			t.Fatal("the call is established")
+		}
+	}
+	status = http.StatusTooManyRequests
+	if _, err := Dial(t.Context(), cfg, newRecorder()); err == nil {
+		t.Fatal("the call is established")
+	}
+	for i, m := range meters {
+		if n := m.closed.Load(); n != 1 {
+			t.Errorf("meter %d was closed %d times", i, n)
+		}
+	}
+	if len(meters) != 10 {
+		t.Errorf("%d sessions were metered", len(meters))
+	}
+}
 
 // The service's usage is passed on in the forms of the public reference: by tokens,
 // with and without details, or by duration.
