@@ -162,6 +162,13 @@ type Titled interface {
 	Title() string
 }
 
+// Hosted is an adapter whose service is paid by the daemon's user.
+type Hosted interface {
+	// Hosted returns the service, as in Usage, and the model that answers a request for a
+	// model; "" is the default.
+	Hosted(model string) (provider, of string)
+}
+
 // Caller is an adapter that runs tool calls.
 type Caller interface {
 	// CallTool runs a call once and returns the tool's result. When wanted is done, it

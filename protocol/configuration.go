@@ -193,6 +193,9 @@ func (s Settings) conflicts() []FieldError {
 	fields = append(fields, s.networkConflicts()...)
 	fields = append(fields, s.hearingConflicts()...)
 	fields = append(fields, s.voiceConflicts()...)
+	if _, problem, allowed := ModelPrices(s.Budget.Prices); problem != "" {
+		fields = append(fields, FieldError{Field: "agentvoice.budget.prices", Problem: problem, Allowed: allowed})
+	}
 	for _, tag := range []struct{ field, value string }{
 		{"agentvoice.locale", s.Locale}, {"agentvoice.transcription.language", s.Transcription.Language},
 	} {

@@ -114,6 +114,7 @@ const (
 	CodeRecordUnavailable ErrorCode = "recordUnavailable"
 	CodeBudgetNearlySpent ErrorCode = "budgetNearlySpent"
 	CodeBudgetSpent       ErrorCode = "budgetSpent"
+	CodePriceUnknown      ErrorCode = "priceUnknown"
 
 	// Watchers.
 	CodeWatchRefused ErrorCode = "watchRefused"
@@ -517,6 +518,10 @@ var Errors = []ErrorSpec{
 		words{"Your budget is spent, so the conversation ended.", "Ihr Budget ist aufgebraucht, deshalb wurde das Gespräch beendet.", "予算を使い切ったため、会話を終了しました。"},
 		words{"Raise agentvoice.budget.day or agentvoice.budget.month, or use the provider local, which is free.", "Erhöhen Sie agentvoice.budget.day oder agentvoice.budget.month, oder verwenden Sie den kostenlosen Anbieter local.", "agentvoice.budget.day または agentvoice.budget.month を引き上げるか、無料のプロバイダー local を使用してください。"},
 		words{"Your budget is spent.", "Ihr Budget ist aufgebraucht.", "予算を使い切りました。"}},
+	{CodePriceUnknown, -32104, false,
+		words{"The conversation did not start: a budget is set, and agentvoice.budget.prices has no price for the model.", "Das Gespräch wurde nicht begonnen: Ein Budget ist gesetzt, und in agentvoice.budget.prices fehlt der Preis des Modells.", "予算が設定されていますが、モデルの価格が agentvoice.budget.prices にないため、会話を開始しませんでした。"},
+		words{"Give its price in agentvoice.budget.prices, use another model, or set agentvoice.budget.day and agentvoice.budget.month to 0.", "Geben Sie seinen Preis in agentvoice.budget.prices an, verwenden Sie ein anderes Modell oder setzen Sie agentvoice.budget.day und agentvoice.budget.month auf 0.", "agentvoice.budget.prices に価格を指定するか、別のモデルを使うか、agentvoice.budget.day と agentvoice.budget.month を 0 にしてください。"},
+		words{"I do not know what this model costs, so I do not start.", "Ich weiß nicht, was dieses Modell kostet, deshalb beginne ich nicht.", "このモデルの価格が分からないため、開始しません。"}},
 	{CodeTurnEndReplaced, -32084, true,
 		words{"The end-of-turn model failed. Turns now end by words and pauses.", "Das Modell für das Ende Ihrer Äußerung ist ausgefallen. Wörter und Pausen entscheiden stattdessen.", "発話の終わりを判定するモデルが使えなくなりました。代わりに言葉と間で判定します。"},
 		words{"Install or import the model again; run doctor.", "Installieren oder importieren Sie das Modell noch einmal; führen Sie doctor aus.", "モデルをもう一度インストールまたはインポートしてください。doctor も利用できます。"},

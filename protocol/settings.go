@@ -150,6 +150,7 @@ type (
 	// BudgetSettings limits the cost of conversations, in US dollars; 0 is no limit.
 	BudgetSettings struct {
 		Day, Month float64
+		Prices     string // of models; see ModelPrices
 	}
 	// PrivacySettings configures what is stored and shared.
 	PrivacySettings struct {
@@ -507,4 +508,7 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.budget.month", Default: 0.0, Min: 0, Max: 100000, Scope: ScopeApplication,
 		Meaning: "The same for a calendar month.",
 		field:   func(s *Settings) any { return &s.Budget.Month }},
+	{Name: "agentvoice.budget.prices", Default: "", Scope: ScopeApplication,
+		Meaning: "Prices in US dollars of models that `doctor` knows no price for, or that cost you another one, separated by `;`, such as `gpt-9 textIn=4 textOut=16; our-voice characters=15`. Units: `textIn`, `textCached`, `textOut`, `audioIn`, `audioCached` and `audioOut` for a million tokens, `characters` for a million, `minute` of audio, `sessionMinute` for a minute in which a session is open, with the `startSeconds` charged for its creation. `minute=0` is free. With a budget, a conversation does not start with a hosted model whose price is not known.",
+		field:   func(s *Settings) any { return &s.Budget.Prices }},
 }

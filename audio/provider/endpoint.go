@@ -29,6 +29,12 @@ func (r Row) Base(given string) (base, problem string) {
 	return s + r.Prefix, ""
 }
 
+// OnThisMachine reports whether a base URL is an address of this machine.
+func OnThisMachine(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && isLoopback(u.Hostname())
+}
+
 // Authorize adds a key to a request header. token means that it is a bearer token from
 // another issuer, such as Microsoft Entra ID, rather than the provider's key.
 func (r Row) Authorize(h http.Header, key string, token bool) {

@@ -496,5 +496,12 @@ func TestBudgetLive(t *testing.T) {
 		t.Errorf("told: %s", says)
 	}
 	sessionIs(s, "deactivating")
+	s.state(protocol.StateIdle)
+	// Another machine's models have no known price.
+	s.call(protocol.MethodConfigure, `{"agentvoice.endpoint":"http://192.0.2.1"}`, nil)
+	s.call(protocol.MethodStart, "{}", nil)
+	if says := s.notice(protocol.CodePriceUnknown); !strings.Contains(says, "agentvoice.budget.prices") || !strings.Contains(says, "whisper-1, tts-1") {
+		t.Errorf("told: %s", says)
+	}
 	s.end()
 }

@@ -135,6 +135,11 @@ func (a *Adapter) Close() error {
 	return nil
 }
 
+// Hosted implements copilot.Hosted.
+func (a *Adapter) Hosted(model string) (provider, of string) {
+	return a.provider(), cmp.Or(model, a.opts.Model)
+}
+
 // MaySpeculate implements copilot.Speculative. The daemon offers the service no tools.
 func (*Adapter) MaySpeculate() {}
 

@@ -137,6 +137,12 @@ func TestUsage(t *testing.T) {
 	if !reflect.DeepEqual(used, want) {
 		t.Errorf("used %+v, want %+v", used, want)
 	}
+	if of, model := a.Hosted(""); of != "local" || model != "test-model" {
+		t.Errorf("%s of %s would answer", model, of)
+	}
+	if _, model := a.Hosted("other"); model != "other" {
+		t.Errorf("%s would answer", model)
+	}
 	for base, asks := range map[string]bool{"https://api.openai.com/v1": true, "https://we.openai.azure.com/openai/v1": true, "https://api.example.com/v1": false} {
 		var body []byte
 		a, err := openai.New(openai.Options{BaseURL: base, Model: "m", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {

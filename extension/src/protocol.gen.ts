@@ -496,6 +496,7 @@ export const ERROR_CODES = [
   'recordUnavailable',
   'budgetNearlySpent',
   'budgetSpent',
+  'priceUnknown',
   'turnEndReplaced',
   'detectorReplaced',
   'languageUnknown',
@@ -686,6 +687,8 @@ export interface Configuration {
   'agentvoice.budget.day'?: number | null;
   /** The same for a calendar month. */
   'agentvoice.budget.month'?: number | null;
+  /** Prices in US dollars of models that `doctor` knows no price for, or that cost you another one, separated by `;`, such as `gpt-9 textIn=4 textOut=16; our-voice characters=15`. Units: `textIn`, `textCached`, `textOut`, `audioIn`, `audioCached` and `audioOut` for a million tokens, `characters` for a million, `minute` of audio, `sessionMinute` for a minute in which a session is open, with the `startSeconds` charged for its creation. `minute=0` is free. With a budget, a conversation does not start with a hosted model whose price is not known. */
+  'agentvoice.budget.prices'?: string | null;
 }
 
 /** Connection is the connection to the realtime service. */
@@ -1699,6 +1702,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   recordUnavailable: { code: -32081, retryable: true },
   budgetNearlySpent: { code: -32082, retryable: false },
   budgetSpent: { code: -32083, retryable: false },
+  priceUnknown: { code: -32104, retryable: false },
   turnEndReplaced: { code: -32084, retryable: true },
   detectorReplaced: { code: -32091, retryable: true },
   languageUnknown: { code: -32089, retryable: false },
@@ -1782,4 +1786,5 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.privacy.watch', kind: 'string', default: 'states', enum: ['off', 'states', 'words'], restart: false },
   { name: 'agentvoice.budget.day', kind: 'number', default: 0, minimum: 0, maximum: 10000, restart: false },
   { name: 'agentvoice.budget.month', kind: 'number', default: 0, minimum: 0, maximum: 100000, restart: false },
+  { name: 'agentvoice.budget.prices', kind: 'string', default: '', restart: false },
 ];

@@ -169,6 +169,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   engineMissing: ['agentvoice.installLocalVoice', 'agentvoice.showLog', 'agentvoice.openSettings'],
   budgetNearlySpent: ['agentvoice.openSettings'],
   budgetSpent: ['agentvoice.openSettings'],
+  priceUnknown: ['agentvoice.openSettings'],
   watchRefused: [],
   readOnly: [],
   recordDamaged: [],

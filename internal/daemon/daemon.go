@@ -107,6 +107,7 @@ type Daemon struct {
 
 	voice    voiceCommands
 	narrator narrator
+	meters   meters
 	held     csm.SuspendReason // of the previous step; used by the loop only
 
 	// unreported: the recogniser said of the latest words not how sure it was.
@@ -158,7 +159,7 @@ func New(cfg Config) *Daemon {
 	setMuted(&d.pub.microphone, cfg.Microphone)
 	setSettings(&d.pub.microphone, cfg.Settings)
 	if cfg.Record != nil {
-		cfg.Record.Open(cfg.Settings, d.warn, func() { d.loop.Post(csm.UserStop{}) })
+		cfg.Record.Open(cfg.Settings, d.warn, d.budgetSpent)
 	}
 	d.world = cfg.World(d.port())
 	d.world.Mute(cfg.Microphone.Muted)
@@ -180,7 +181,7 @@ func (d *Daemon) port() Port {
 		Heard: d.heard, HeardPartly: d.heardPartly, HeardSettled: d.heardSettled, Names: d.vocabulary.said, Expected: d.expected, Unfinished: d.unfinished, GoesOn: d.mayGoOn, Language: d.language, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Faulty: d.faulty, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
-		Capturing: d.capturing, Waking: d.waking, Used: d.used,
+		Capturing: d.capturing, Waking: d.waking, Used: d.used, Opened: d.opened,
 	}
 }
 
@@ -438,6 +439,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 			d.readWords()
 			d.readCommands()
 			d.choose()
+			d.refuse()
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
 		default: // handled elsewhere

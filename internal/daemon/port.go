@@ -69,6 +69,9 @@ type Port struct {
 	Faulty func(protocol.ErrorCode)
 	// Used records the use of a service. It does not block.
 	Used func(usage.Use)
+	// Opened records that a service has created a session, and returns the meter of its
+	// time, to be closed with it; nil if it is not paid by the minute. It does not block.
+	Opened func(usage.Use) *Meter
 	// Spoken returns the spoken text of a code in the user's language.
 	Spoken func(code protocol.ErrorCode) string
 	Log    zerolog.Logger

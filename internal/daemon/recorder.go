@@ -21,6 +21,8 @@ type Recorder interface {
 	Session(p protocol.SessionParams, at time.Time)
 	// Used records the use of a service by the session that was reported last.
 	Used(u usage.Use, at time.Time)
+	// Reserve sets what the time of open sessions is expected to cost until it is recorded.
+	Reserve(cost usage.Nano, at time.Time)
 	// Spent reports whether a budget was used up when the recorder last compared it.
 	Spent() bool
 	Close() error
@@ -29,7 +31,7 @@ type Recorder interface {
 // used records the use of a service.
 func (d *Daemon) used(u usage.Use) {
 	if d.cfg.Record != nil {
-		d.cfg.Record.Used(u, d.wall(d.cfg.Clock.Now()).Time)
+		d.cfg.Record.Used(Priced(d.settings(), u), d.wall(d.cfg.Clock.Now()).Time)
 	}
 }
 

@@ -4,37 +4,78 @@ import (
 	"cmp"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// HostedModel is a model of OpenAI that a conversation would use, and the setting that names it.
+// HostedModel is a model of a service that a conversation would use, and the setting that names it.
 type HostedModel struct {
-	Name    string
-	Setting string
-	Use     services.Use
+	Name     string
+	Setting  string
+	Use      services.Use
+	Provider protocol.Provider
+	endpoint string
+}
+
+// UseOf returns a use of a model at the prices of its service.
+func (m HostedModel) UseOf() usage.Use { return useOf(m.Provider, m.endpoint, m.Name) }
+
+// useOf returns a use of a service. A server on this machine that needs no key is free.
+func useOf(of protocol.Provider, endpoint, model string) usage.Use {
+	u := usage.Use{Provider: string(of), Model: model}
+	if row, _ := provider.Of(string(of)); row.Anonymous && provider.OnThisMachine(endpoint) {
+		u.Price = &services.Price{}
+	}
+	return u
 }
 
 // HostedModels returns the models of OpenAI that a conversation with these settings uses. Other services
 // have models of the same names, or names of their own.
 func HostedModels(set protocol.Settings) (models []HostedModel) {
-	add := func(of protocol.Provider, endpoint, name, setting string, use services.Use) {
-		row, _ := provider.Of(string(of))
+	for _, m := range AllModels(set) {
+		row, _ := provider.Of(string(m.Provider))
 		home, _ := row.Base("")
-		base, problem := row.Base(endpoint)
-		if row.Home != "" && problem == "" && base == home && name != "" {
-			models = append(models, HostedModel{name, protocol.Prefix + setting, use})
+		base, problem := row.Base(m.endpoint)
+		if row.Home != "" && problem == "" && base == home {
+			models = append(models, m)
+		}
+	}
+	return models
+}
+
+// AllModels returns the models that a conversation with these settings uses, of all services but the
+// engines of this machine.
+func AllModels(set protocol.Settings) (models []HostedModel) {
+	add := func(of protocol.Provider, endpoint, name, setting string, use services.Use) {
+		if of != protocol.ProviderLocal && name != "" {
+			models = append(models, HostedModel{name, protocol.Prefix + setting, use, of, endpoint})
 		}
 	}
 	row, hearing := hearingWire(set)
+	session, sessionSetting, transcriptionSetting := set.Model, "model", "transcription.model"
+	if row.Deployments {
+		session, sessionSetting, transcriptionSetting = set.Deployment, "deployment", "transcription.deployment"
+	}
 	if row.Session != nil && hearing.Wire == provider.Realtime && !listens(set) {
-		add(set.Hears(), set.HearingEndpoint(), cmp.Or(set.Model, row.Session.Model), "model", services.Session)
+		add(set.Hears(), set.HearingEndpoint(), cmp.Or(session, row.Session.Model), sessionSetting, services.Session)
 	}
 	if row.Session == nil || !row.Session.Live { // a Live session recognises by itself
-		add(set.Hears(), set.HearingEndpoint(), hearing.Model, "transcription.model", services.Transcription)
+		add(set.Hears(), set.HearingEndpoint(), hearing.Model, transcriptionSetting, services.Transcription)
 	}
 	if _, voice, model := voiceWire(set); voice.Wire == provider.Speech {
 		add(set.Speaks(), set.VoiceEndpoint(), model, "voice.model", services.Speech)
 	}
 	return models
+}
+
+var _ daemon.Payer = (*World)(nil)
+
+// Pays implements daemon.Payer.
+func (*World) Pays(set protocol.Settings) (uses []usage.Use) {
+	for _, m := range AllModels(set) {
+		uses = append(uses, m.UseOf())
+	}
+	return uses
 }

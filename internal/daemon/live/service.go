@@ -203,6 +203,7 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 	cfg.Listens = listens(set) && cfg.TurnDetection.Type == realtime.NoDetection
 	recognises(&cfg, set)
 	cfg.Used = func(u realtime.Usage) { s.used(set, cfg.Model, cfg.TranscriptionModel, u) }
+	cfg.Meter = func() realtime.Meter { return s.opened(set, cfg.Model) }
 	if s.w.cfg.Instrument != nil {
 		s.w.cfg.Instrument(&cfg)
 	}

@@ -17,22 +17,32 @@ func (s *service) used(set protocol.Settings, model, transcription string, u rea
 	if s.w.port.Used == nil {
 		return
 	}
-	use := usage.Use{
-		Provider: string(set.SessionWith()), Model: model,
-		Tokens: usage.Tokens{
-			TextIn: u.TextIn, TextCached: u.TextCached, TextOut: u.TextOut,
-			AudioIn: u.AudioIn, AudioCached: u.AudioCached, AudioOut: u.AudioOut,
-		},
-		AudioIn: time.Duration(u.Seconds * float64(time.Second)),
-	}
+	of := set.SessionWith()
 	if u.Transcription {
-		use.Provider, use.Model = string(set.Hears()), cmp.Or(transcription, earsOf(set).model)
-		if use.Model == "" && set.Hears() != protocol.ProviderLocal {
+		of, model = set.Hears(), cmp.Or(transcription, earsOf(set).model)
+		if model == "" && of != protocol.ProviderLocal {
 			_, hearing := hearingWire(set) // the default, which was requested
-			use.Model = hearing.Model
+			model = hearing.Model
 		}
 	}
+	use := useOf(of, set.HearingEndpoint(), model)
+	use.Tokens = usage.Tokens{
+		TextIn: u.TextIn, TextCached: u.TextCached, TextOut: u.TextOut,
+		AudioIn: u.AudioIn, AudioCached: u.AudioCached, AudioOut: u.AudioOut,
+	}
+	use.AudioIn = time.Duration(u.Seconds * float64(time.Second))
 	s.w.port.Used(use)
+}
+
+// opened returns the meter of a session that a service has created, or nil.
+func (s *service) opened(set protocol.Settings, model string) realtime.Meter {
+	if s.w.port.Opened == nil {
+		return nil
+	}
+	if m := s.w.port.Opened(useOf(set.SessionWith(), set.HearingEndpoint(), model)); m != nil {
+		return m
+	}
+	return nil
 }
 
 // countSpeech records the usage of a voice that is driven by requests. Such a service
@@ -45,9 +55,9 @@ func (s *service) countSpeech(set protocol.Settings, model string, speak hosted.
 			return emit(pcm, rate)
 		})
 		if played > 0 && s.w.port.Used != nil {
-			s.w.port.Used(usage.Use{
-				Provider: string(set.Speaks()), Model: model, AudioOut: played, Characters: int64(len([]rune(seg.Text))),
-			})
+			use := useOf(set.Speaks(), set.VoiceEndpoint(), model)
+			use.AudioOut, use.Characters = played, int64(len([]rune(seg.Text)))
+			s.w.port.Used(use)
 		}
 		return err
 	}

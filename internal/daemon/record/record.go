@@ -23,6 +23,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 	"github.com/agentvoice/agentvoice-daemon/session"
 	"github.com/agentvoice/agentvoice-daemon/session/registry"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
 // Limit is how many sessions are listed.
@@ -56,6 +57,7 @@ type live struct {
 	state    session.State
 	costs    bool // it is known to use a paid service
 	stopped  bool // its budget is spent
+	reserved usage.Nano
 }
 
 // New returns the record of one daemon. path is the file, which need not exist; ""
@@ -155,6 +157,9 @@ func (r *Recorder) move(from *registry.Registry, forget bool) {
 	if err != nil {
 		err = errors.Join(err, r.again())
 	}
+	if r.live.reserved > 0 {
+		err = errors.Join(err, r.store.Reserve(context.Background(), r.live.id, r.live.reserved))
+	}
 	if forget {
 		err = errors.Join(err, from.Forget(context.Background()))
 	}
@@ -221,7 +226,7 @@ func (r *Recorder) record(p protocol.SessionParams, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		r.live = live{wire: p.ID, id: id, provider: string(p.Provider), costs: p.Provider != protocol.ProviderLocal}
+		r.live = live{wire: p.ID, id: id, provider: string(p.Provider), costs: p.Provider != protocol.ProviderLocal && p.Provider != protocol.ProviderLocalAI}
 	}
 	return r.walk(ctx, to, at)
 }

@@ -122,6 +122,31 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// What is reserved for the time of a session counts for a budget, until it is released, also in another store.
+func TestReservedTime(t *testing.T) {
+	r, d := begin(t, filepath.Join(t.TempDir(), "sessions.db"), protocol.ProviderLive, 1, 0)
+	expect := func(stops int) {
+		t.Helper()
+		wait(t, r)
+		if _, n := d.take(); n != stops {
+			t.Errorf("stopped %d times, want %d", n, stops)
+		}
+	}
+	r.Used(cents(40), time.Now())
+	r.Reserve(usage.FromDollars(0.70), time.Now())
+	expect(1)
+	r, d = begin(t, filepath.Join(t.TempDir(), "sessions.db"), protocol.ProviderLive, 1, 0)
+	r.Reserve(usage.FromDollars(0.70), time.Now())
+	r.Reserve(usage.FromDollars(0.50), time.Now())
+	set := protocol.DefaultSettings()
+	set.Budget.Day, set.Privacy.Persist = 1, false
+	r.Configure(set)
+	r.Used(cents(40), time.Now())
+	expect(0)
+	r.Used(cents(10), time.Now())
+	expect(1)
+}
+
 // Usage covers every daemon on disk, or this process in memory, and counts what has no
 // price.
 func TestUsage(t *testing.T) {

@@ -37,9 +37,24 @@ func (r *Recorder) Used(u usage.Use, at time.Time) {
 	})
 }
 
+// Reserve implements daemon.Recorder.
+func (r *Recorder) Reserve(cost usage.Nano, at time.Time) {
+	r.q.Do(func() {
+		if r.store == nil || r.live.id == "" {
+			return
+		}
+		r.live.reserved = cost
+		if err := r.store.Reserve(context.Background(), r.live.id, cost); err != nil {
+			r.log.Warn().Err(err).Msg("the cost of a session was not reserved")
+			return
+		}
+		r.checkBudget(at)
+	})
+}
+
 // checkBudget warns the user about a budget that is nearly used up, and ends a paid
-// conversation once one is exceeded. The expected cost of the current turn already
-// counts. Conversations without a known cost only update Spent.
+// conversation once one is exceeded. The expected cost of the current turn and of the
+// next seconds of a session already counts. Conversations without a known cost only update Spent.
 func (r *Recorder) checkBudget(at time.Time) {
 	if r.store == nil {
 		return

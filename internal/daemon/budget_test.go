@@ -1,0 +1,315 @@
+package daemon_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/record"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/registry"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
+)
+
+// paidWorld connects at once to a service that may cost something, and records what is said.
+type paidWorld struct {
+	port  daemon.Port
+	clock *dispatch.Virtual
+	model usage.Use // of the session
+	meter *daemon.Meter
+	calls int
+
+	mu   sync.Mutex
+	told []string // aloud, or as a warning
+}
+
+func (w *paidWorld) Execute(e csm.Effect) {
+	switch e := e.(type) {
+	case csm.OpenConnection:
+		w.calls++
+		w.meter = w.port.Opened(w.model)
+		w.port.Post(world.Ending(e, world.Done))
+	case csm.CloseConnection:
+		if w.meter != nil {
+			w.meter.Close()
+		}
+		w.port.Post(world.Ending(e, world.Done))
+	case csm.ActivateSession, csm.OpenAudio, csm.StartCapture, csm.CloseAudio, csm.DeactivateSession:
+		w.port.Post(world.Ending(e, world.Done))
+	default: // nobody speaks
+	}
+}
+func (*paidWorld) Configure(protocol.Settings)          {}
+func (*paidWorld) Mute(bool)                            {}
+func (*paidWorld) Close() error                         { return nil }
+func (w *paidWorld) Pays(protocol.Settings) []usage.Use { return []usage.Use{w.model} }
+func (w *paidWorld) Say(text string)                    { w.tell("aloud: " + text) }
+func (w *paidWorld) tell(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, fmt.Sprintf("%v %s", w.clock.Now(), text))
+}
+
+// paid is a conversation on virtual time whose cost is recorded.
+type paid struct {
+	*paidWorld
+	t      *testing.T
+	d      *daemon.Daemon
+	record *record.Recorder
+	path   string
+}
+
+// noon is the time at which it begins, far from the end of a day and of a month.
+var noon = time.Date(2026, time.November, 3, 12, 0, 0, 0, time.Local)
+
+func begin(t *testing.T, model usage.Use, budget protocol.BudgetSettings, more ...func(*daemon.Config)) *paid {
+	t.Helper()
+	p := &paid{paidWorld: &paidWorld{clock: &dispatch.Virtual{}, model: model}, t: t, path: filepath.Join(t.TempDir(), "sessions.db")}
+	p.record = record.New(p.path, zerolog.Nop())
+	set := protocol.DefaultSettings()
+	set.Provider, set.Budget = protocol.ProviderLive, budget
+	cfg := daemon.Config{
+		Clock: p.clock, Started: noon, Settings: set, Verify: true, Log: zerolog.Nop(), Record: p.record,
+		World: func(port daemon.Port) daemon.World { p.port = port; return p.paidWorld },
+		Notify: func(_ string, params any) {
+			if n, ok := params.(protocol.NotificationParams); ok {
+				p.tell(string(n.Code) + ": " + n.Message)
+			}
+		},
+	}
+	for _, change := range more {
+		change(&cfg)
+	}
+	p.d = daemon.New(cfg)
+	t.Cleanup(func() { _ = p.d.Close() })
+	p.d.Post(csm.UserStart{})
+	p.settle()
+	return p
+}
+
+// settle waits for what was recorded and its consequences.
+func (p *paid) settle() {
+	p.t.Helper()
+	p.d.Drain()
+	if _, err := p.record.Usage(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+	p.d.Drain()
+}
+
+func (p *paid) after(d time.Duration) {
+	p.t.Helper()
+	for end := p.clock.Now() + d; p.clock.Now() < end; {
+		p.clock.Advance(min(time.Second, end-p.clock.Now()), p.d.Drain)
+		p.settle()
+	}
+}
+
+// used returns what is in the ledger for the model, and all that is spent or reserved.
+func (p *paid) used() (u registry.Usage, spent float64) {
+	p.t.Helper()
+	r, err := registry.Open(p.t.Context(), registry.Options{Path: p.path, Now: func() time.Time { return noon }})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	total, err := r.Used(p.t.Context(), noon)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	all, err := r.Spent(p.t.Context(), noon)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range total.Models {
+		if m.Model == p.model.Model {
+			u = m
+		}
+	}
+	return u, all.Dollars()
+}
+
+func (p *paid) said(want ...string) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Equal(p.told, want) {
+		p.t.Errorf("told %q, want %q", p.told, want)
+	}
+	p.told = nil
+}
+
+var liveModel = usage.Use{Provider: "live", Model: "gpt-live-1"}
+
+// A Live session costs five cents a minute, so a dollar lasts 20 minutes. The conversation ends aloud before
+// they are over, and no more is spent.
+func TestBudgetEndsALiveSession(t *testing.T) {
+	p := begin(t, liveModel, protocol.BudgetSettings{Day: 1})
+	if u, spent := p.used(); u.Cost.Dollars() != 0.0125 || spent != 0.025 {
+		t.Errorf("at the start, %v is counted and %v spent or reserved", u.Cost.Dollars(), spent)
+	}
+	p.after(15*time.Minute + 44*time.Second)
+	p.said()
+	p.after(time.Second)
+	p.said("15m45s budgetNearlySpent: Your budget is nearly spent. (2026-11-03: 0.80 / 1.00 USD)")
+	p.after(3*time.Minute + 59*time.Second)
+	p.said()
+	p.after(time.Second)
+	p.said("19m45s budgetSpent: Your budget is spent, so the conversation ended. (2026-11-03: 1.00 / 1.00 USD)", "19m45s aloud: Your budget is spent.")
+	if phase := p.d.State().Phase(); phase != csm.PhaseListening {
+		t.Errorf("while that is said, the conversation is in %v", phase)
+	}
+	p.after(5 * time.Second)
+	if phase := p.d.State().Phase(); phase != csm.PhaseIdle {
+		t.Errorf("after that, the conversation is in %v", phase)
+	}
+	p.after(time.Minute)
+	want := (19*time.Minute + 50*time.Second).Minutes() * 0.05
+	u, spent := p.used()
+	if d := spent - want; u.Requests != 1 || u.Unpriced != 0 || u.AudioIn != 19*time.Minute+50*time.Second || d > 1e-6 || d < -1e-6 {
+		t.Errorf("used %+v, and %v is spent or reserved; want %v", u, spent, want)
+	}
+}
+
+// The start counts as running time, and the service's own count as the time.
+func TestTimeOfALiveSession(t *testing.T) {
+	p := begin(t, liveModel, protocol.BudgetSettings{})
+	p.after(40 * time.Second)
+	if u, spent := p.used(); u.AudioIn != 30*time.Second || spent != 0.0375 {
+		t.Errorf("after 40 s, %v is counted and %v spent or reserved", u.AudioIn, spent)
+	}
+	p.meter.Reported(50 * time.Second)
+	p.after(5 * time.Second)
+	if u, _ := p.used(); u.AudioIn != 55*time.Second {
+		t.Errorf("of 50 and 5 s, %v is counted", u.AudioIn)
+	}
+	p.d.Post(csm.UserStop{})
+	p.after(time.Second)
+	if u, spent := p.used(); u.AudioIn != 55*time.Second || spent != u.Cost.Dollars() || u.Requests != 1 {
+		t.Errorf("%+v is counted and %v spent or reserved at the end", u, spent)
+	}
+}
+
+// Sessions that are created and never run cost 15 s each, also for a budget.
+func TestReconnectLoopIsPaid(t *testing.T) {
+	p := begin(t, usage.Use{Provider: "local"}, protocol.BudgetSettings{Month: 0.10})
+	p.model = liveModel
+	for i := range 10 {
+		p.after(time.Second)
+		p.port.Opened(liveModel).Close()
+		p.settle()
+		if u, _ := p.used(); u.Requests != int64(i+1) || u.AudioIn != time.Duration(i+1)*15*time.Second {
+			t.Errorf("after %d creations, %+v is counted", i+1, u)
+		}
+	}
+	if u, spent := p.used(); u.Cost.Dollars() != 0.125 || spent != 0.125 {
+		t.Errorf("%v is counted and %v spent or reserved", u.Cost.Dollars(), spent)
+	}
+	// Each counts when it is created, and the next 15 s are reserved: seven and that are 10 cents.
+	p.said("6s budgetNearlySpent: Your budget is nearly spent. (2026-11: 0.09 / 0.10 USD)",
+		"7s budgetSpent: Your budget is spent, so the conversation ended. (2026-11: 0.10 / 0.10 USD)", "7s aloud: Your budget is spent.")
+	p.after(5 * time.Second)
+	if phase := p.d.State().Phase(); phase != csm.PhaseIdle {
+		t.Errorf("the conversation is in %v", phase)
+	}
+}
+
+// With a budget, a conversation does not start with a hosted model whose price is not known, and no service
+// is called.
+func TestUnknownPriceIsRefused(t *testing.T) {
+	unknown := usage.Use{Provider: "openai", Model: "gpt-9"}
+	for name, c := range map[string]struct {
+		model  usage.Use
+		budget protocol.BudgetSettings
+		starts bool
+	}{
+		"a budget of the day":    {unknown, protocol.BudgetSettings{Day: 1}, false},
+		"a budget of the month":  {unknown, protocol.BudgetSettings{Month: 1}, false},
+		"no budget":              {unknown, protocol.BudgetSettings{}, true},
+		"a price":                {unknown, protocol.BudgetSettings{Day: 1, Prices: "gpt-9 textIn=4 textOut=16"}, true},
+		"a price of another":     {unknown, protocol.BudgetSettings{Day: 1, Prices: "gpt-9-mini textIn=4"}, false},
+		"free":                   {unknown, protocol.BudgetSettings{Day: 1, Prices: "gpt-9 minute=0"}, true},
+		"a deployment":           {usage.Use{Provider: "azure", Model: "ours"}, protocol.BudgetSettings{Day: 1}, false},
+		"another server":         {usage.Use{Provider: "compatible", Model: "whisper-1"}, protocol.BudgetSettings{Day: 1}, false},
+		"another server's price": {usage.Use{Provider: "compatible", Model: "whisper-1"}, protocol.BudgetSettings{Day: 1, Prices: "whisper-1 minute=0.006"}, true},
+		"LocalAI":                {usage.Use{Provider: "localai", Model: "x"}, protocol.BudgetSettings{Day: 1}, true},
+		"this machine":           {usage.Use{Provider: "local"}, protocol.BudgetSettings{Day: 1}, true},
+		"a model of the table":   {liveModel, protocol.BudgetSettings{Day: 1}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := begin(t, c.model, c.budget)
+			if c.starts {
+				if phase := p.d.State().Phase(); phase != csm.PhaseListening || len(p.told) > 0 {
+					t.Errorf("it is in %v, told %q", phase, p.told)
+				}
+				return
+			}
+			if phase := p.d.State().Phase(); phase != csm.PhaseIdle || p.calls != 0 {
+				t.Errorf("it is in %v after %d calls", phase, p.calls)
+			}
+			want := "agentvoice.budget.prices has no price for the model. (" + c.model.Model + ")"
+			if len(p.told) != 1 || !strings.HasPrefix(p.told[0], "0s priceUnknown: ") || !strings.Contains(p.told[0], want) {
+				t.Errorf("told %q, want %q", p.told, want)
+			}
+		})
+	}
+}
+
+// gpt is an assistant whose service is paid.
+type gpt struct{ provider string }
+
+func (gpt) Name() string                                              { return "openai" }
+func (gpt) Send(context.Context, copilot.Request, func(string)) error { return nil }
+func (a gpt) Hosted(model string) (provider, of string) {
+	return a.provider, cmp.Or(model, "gpt-6-luna")
+}
+
+// The assistant's model counts as well, if this program pays it.
+func TestUnknownPriceOfTheAssistant(t *testing.T) {
+	for _, c := range []struct {
+		provider, model string
+		starts          bool
+	}{{"openai", "", true}, {"openai", "gpt-9", false}, {"compatible", "", false}, {"local", "gpt-9", true}} {
+		p := begin(t, usage.Use{Provider: "local"}, protocol.BudgetSettings{Day: 1}, func(cfg *daemon.Config) {
+			cfg.Adapter, cfg.Settings.Copilot.Model = gpt{c.provider}, c.model
+		})
+		if phase := p.d.State().Phase(); (phase == csm.PhaseListening) != c.starts {
+			t.Errorf("%+v: it is in %v", c, phase)
+		}
+	}
+}
+
+// A user's price of a session replaces that of the table, with its start.
+func TestPriceOfTheUserCounts(t *testing.T) {
+	p := begin(t, liveModel, protocol.BudgetSettings{Prices: "gpt-live-1 sessionMinute=0.60 startSeconds=30"})
+	if u, _ := p.used(); u.AudioIn != 30*time.Second || u.Cost.Dollars() != 0.30 {
+		t.Errorf("%+v is counted", u)
+	}
+	p.model = usage.Use{Provider: "openai", Model: "gpt-9"}
+	p.port.Used(usage.Use{Provider: "openai", Model: "gpt-9", Tokens: usage.Tokens{TextOut: 1000}})
+	p.settle()
+	if u, _ := p.used(); u.Unpriced != 1 {
+		t.Errorf("%+v is counted", u)
+	}
+	set := p.d.Settings()
+	set.Budget.Prices = "gpt-9 textIn=2 textOut=10"
+	p.d.Configure(set)
+	p.port.Used(usage.Use{Provider: "openai", Model: "gpt-9", Tokens: usage.Tokens{TextIn: 1000, TextCached: 500, TextOut: 1000}})
+	p.settle()
+	if u, _ := p.used(); u.Unpriced != 1 || u.Cost.Dollars() != 0.012 {
+		t.Errorf("%+v is counted", u)
+	}
+}
