@@ -54,7 +54,7 @@ func TestDoctorNamesTheEndOfModels(t *testing.T) {
 	openai["agentvoice.model"], openai["agentvoice.transcription.model"] = "gpt-realtime", "gpt-9"
 	all := examineModels(with(t, openai), at)
 	wants(t, all[:1], "model", false, "gpt-realtime: OpenAI ends it on 2027-01-20; set agentvoice.model to gpt-realtime-2.1")
-	wants(t, all[1:2], "model", true, "gpt-9", "a budget does not count it")
+	wants(t, all[1:2], "model", true, "gpt-9", "with a budget, set its price in agentvoice.budget.prices")
 	// Another service does not end what it calls by the same names, and local models are its own.
 	openai["agentvoice.endpoint"] = "https://proxy.example"
 	if all := examineModels(with(t, openai), at); all != nil {
@@ -62,6 +62,45 @@ func TestDoctorNamesTheEndOfModels(t *testing.T) {
 	}
 	if all := examineModels(protocol.DefaultSettings(), at); all != nil {
 		t.Errorf("of this machine: %v", all)
+	}
+}
+
+// TestDoctorNamesUnknownPrices: with a budget, a conversation does not start with such a model.
+func TestDoctorNamesUnknownPrices(t *testing.T) {
+	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	set := func(budget protocol.BudgetSettings, changed map[string]string) protocol.Settings {
+		s := with(t, changed)
+		s.Budget = budget
+		return s
+	}
+	openai := map[string]string{"agentvoice.provider": "openai", "agentvoice.model": "gpt-9", "agentvoice.voice.provider": "local"}
+	compatible := map[string]string{"agentvoice.provider": "compatible", "agentvoice.endpoint": "https://speech.example", "agentvoice.voice.provider": "local"}
+	const refused, fix = "no conversation starts with it while a budget is set", "set its price in agentvoice.budget.prices"
+	one := func(ok bool, s protocol.Settings, words ...string) {
+		t.Helper()
+		all := examineModels(s, at)
+		if len(all) == 0 {
+			t.Fatal("no models")
+		}
+		wants(t, all[:1], "model", ok, words...)
+		if !ok && !all[0].Needed {
+			t.Error("it is only a warning")
+		}
+	}
+	one(false, set(protocol.BudgetSettings{Day: 1}, openai), "gpt-9", refused, fix)
+	one(true, set(protocol.BudgetSettings{Day: 1, Prices: "gpt-9 audioIn=20 audioOut=40"}, openai), "gpt-9: $20 in and $40 out for a million tokens of audio (your price); when it ends is not known here")
+	one(true, set(protocol.BudgetSettings{Prices: "gpt-9 minute=0"}, openai), "gpt-9: free (your price)")
+	one(false, set(protocol.BudgetSettings{Day: 1}, compatible), "whisper-1", refused, fix)
+	live := map[string]string{"agentvoice.provider": "live"}
+	one(true, set(protocol.BudgetSettings{Day: 1}, live), "gpt-live-1: $0.05 a minute, silence included (as of ")
+	for name, s := range map[string]protocol.Settings{
+		"without a budget": with(t, compatible),
+		"with a price":     set(protocol.BudgetSettings{Day: 1, Prices: "whisper-1 minute=0.001"}, compatible),
+		"on this machine":  set(protocol.BudgetSettings{Day: 1}, map[string]string{"agentvoice.provider": "compatible", "agentvoice.endpoint": "http://127.0.0.1:8000"}),
+	} {
+		if all := examineModels(s, at); all != nil {
+			t.Errorf("%s: %v", name, all)
+		}
 	}
 }
 

@@ -24,8 +24,9 @@ func newUsage() *cobra.Command {
 		Use:   "usage",
 		Short: "Summarise usage and cost of conversations",
 		Long: `Summarise the usage of conversations in all windows, by service and model: requests,
-audio, tokens as reported by the services, and cost in US dollars at list prices. Usage
-without a known price is counted but has no cost.
+audio, tokens as reported by the services, and cost in US dollars at list prices or
+those of agentvoice.budget.prices. Usage without a known price is counted but has no
+cost. A Live session is counted for as long as it is open.
 
 agentvoice.budget.day and agentvoice.budget.month limit the cost.`,
 		Args: cobra.NoArgs,
