@@ -26,7 +26,7 @@ func with(t *testing.T, changed map[string]string) protocol.Settings {
 
 // TestDoctorNamesTheEndOfModels with an injected day.
 func TestDoctorNamesTheEndOfModels(t *testing.T) {
-	openai := map[string]string{"agentvoice.provider": "openai", "agentvoice.voice.model": "gpt-4o-mini-tts", "agentvoice.transcription.model": "gpt-4o-mini-transcribe"}
+	openai := map[string]string{"agentvoice.provider": "openai", "agentvoice.turnDetection.mode": "server", "agentvoice.voice.model": "gpt-4o-mini-tts", "agentvoice.transcription.model": "gpt-4o-mini-transcribe"}
 	for day, want := range map[string][]string{
 		"2026-10-01": {"ok gpt-realtime-2.1-mini: $0.6 in and $2.4 out for a million tokens of text, $10 in and $20 out for a million tokens of audio (as of ", "ok gpt-4o-mini-transcribe: $1.25 in and $5 out", "; OpenAI ends it on 2027-02-26", "ok gpt-4o-mini-tts", "; OpenAI ends it on 2027-01-06"},
 		"2026-12-01": {"ok gpt-4o-mini-transcribe", "warn gpt-4o-mini-tts: OpenAI ends it on 2027-01-06; set agentvoice.voice.provider to local"},
@@ -73,7 +73,7 @@ func TestDoctorNamesUnknownPrices(t *testing.T) {
 		s.Budget = budget
 		return s
 	}
-	openai := map[string]string{"agentvoice.provider": "openai", "agentvoice.model": "gpt-9", "agentvoice.voice.provider": "local"}
+	openai := map[string]string{"agentvoice.provider": "openai", "agentvoice.turnDetection.mode": "server", "agentvoice.model": "gpt-9", "agentvoice.voice.provider": "local"}
 	compatible := map[string]string{"agentvoice.provider": "compatible", "agentvoice.endpoint": "https://speech.example", "agentvoice.voice.provider": "local"}
 	const refused, fix = "no conversation starts with it while a budget is set", "set its price in agentvoice.budget.prices"
 	one := func(ok bool, s protocol.Settings, words ...string) {
