@@ -64,6 +64,8 @@ type (
 		Provider Provider // "" for Settings.Provider
 		Endpoint string   // base URL; "" for the provider's default or the session's
 		Wire     string
+		// NoiseReduction is what the service does with the audio that a session sends to it.
+		NoiseReduction string
 	}
 	// TranscriptionSettings configures transcription.
 	TranscriptionSettings struct {
@@ -184,6 +186,13 @@ const (
 	TurnServer     = "server"
 	TurnPhrase     = "phrase"
 	TurnPushToTalk = "pushToTalk"
+)
+
+// The values of hearing.noiseReduction.
+const (
+	NoiseReductionOff  = "off"
+	NoiseReductionNear = "near"
+	NoiseReductionFar  = "far"
 )
 
 // The values of hearing.wire and voice.wire.
@@ -339,6 +348,9 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.hearing.wire", Default: WireAuto, Enum: []string{WireAuto, WireRealtime, WireTranscriptions}, Scope: ScopeApplication, Restart: true,
 		Meaning: "How the service recognises: `realtime` in a session, with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session.",
 		field:   func(s *Settings) any { return &s.Hearing.Wire }},
+	{Name: "agentvoice.hearing.noiseReduction", Default: NoiseReductionOff, Enum: []string{NoiseReductionOff, NoiseReductionNear, NoiseReductionFar}, Scope: ScopeApplication, Restart: true,
+		Meaning: "Noise that the service removes from what you say before it recognises, in a session with `openai` or `azure`: `near` for a headset, `far` for the microphone of a laptop or a room. `agentvoice.audio.noiseSuppression` removes it on this machine.",
+		field:   func(s *Settings) any { return &s.Hearing.NoiseReduction }},
 
 	{Name: "agentvoice.transcription.model", Default: "", Scope: ScopeApplication, Restart: true,
 		Meaning: "Model that transcribes what you say; empty for the provider's default. A session of `localai` uses its pipeline's model, `azure` uses `agentvoice.transcription.deployment`.",

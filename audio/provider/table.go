@@ -80,6 +80,8 @@ type Session struct {
 	// Gaps means that audio that was not sent counts as silence, so silence need not be
 	// sent.
 	Gaps bool
+	// Noise means that the service can remove noise from the audio.
+	Noise bool
 	// Commits means that without turn detection the service keeps audio until it is committed, which
 	// it answers with the item, or cleared.
 	Commits bool
@@ -143,7 +145,7 @@ var Rows = []Row{
 	},
 	{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
-		Session: &Session{Transports: overBoth, Model: "gpt-realtime-2.1-mini", Ephemeral: true, Listens: true, Commits: true, Limit: 60 * time.Minute},
+		Session: &Session{Transports: overBoth, Model: "gpt-realtime-2.1-mini", Ephemeral: true, Listens: true, Noise: true, Commits: true, Limit: 60 * time.Minute},
 		Hearing: []Hearing{
 			{Wire: Realtime, Model: "gpt-live-transcribe", Converses: "gpt-transcribe", Partials: true, Vocabulary: Keywords, Languages: true},
 			{Wire: Transcriptions, Model: "gpt-transcribe", Vocabulary: Keywords, Languages: true, Streams: true},
@@ -161,7 +163,7 @@ var Rows = []Row{
 	},
 	{
 		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
-		Session: &Session{Transports: overBoth, Ephemeral: true, Commits: true, Limit: 30 * time.Minute},
+		Session: &Session{Transports: overBoth, Ephemeral: true, Noise: true, Commits: true, Limit: 30 * time.Minute},
 		Hearing: []Hearing{
 			{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: Prompt},
 			{Wire: Transcriptions, Logprobs: true, Vocabulary: Prompt, Streams: true},

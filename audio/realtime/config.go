@@ -35,6 +35,12 @@ const (
 	NoDetection = "none" // only CommitInput ends turns
 )
 
+// Noise reduction by the service: of a headset's microphone, or of one that is far from the user.
+const (
+	NearField = "near_field"
+	FarField  = "far_field"
+)
+
 // TurnDetection configures how the service detects the ends of the user's turns. Zero
 // values use the service's defaults. The service never answers by itself.
 type TurnDetection struct {
@@ -96,6 +102,9 @@ type Config struct {
 	TranscriptionPrompt string
 	// Keywords and Languages are for models that take lists instead of a prompt and a language.
 	Keywords, Languages []string
+	// NoiseReduction is NearField or FarField for noise that the service removes (provider.Session.Noise);
+	// "" for none.
+	NoiseReduction string
 	// NoLogprobs means that the model reports no probabilities, so they are not asked for.
 	NoLogprobs bool
 	// Listens asks for a session of type transcription, which recognises only: it is not asked to

@@ -37,7 +37,12 @@ func wantedSession(cfg Config, withModel bool) *session {
 }
 
 func wantedInput(cfg Config) *sessionInput {
+	var noise *noiseReduction
+	if cfg.NoiseReduction != "" {
+		noise = &noiseReduction{cfg.NoiseReduction}
+	}
 	return &sessionInput{
+		NoiseReduction: noise,
 		Transcription: transcription{
 			Model: cfg.TranscriptionModel, Language: cfg.Language, Prompt: cfg.TranscriptionPrompt, Keywords: cfg.Keywords, Languages: cfg.Languages,
 		},

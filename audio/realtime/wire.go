@@ -36,6 +36,12 @@ type sessionAudio struct {
 type sessionInput struct {
 	Transcription transcription  `json:"transcription,omitzero"`
 	TurnDetection *turnDetection `json:"turn_detection"` // null disables it; if omitted, it would stay enabled
+	// NoiseReduction is off if omitted.
+	NoiseReduction *noiseReduction `json:"noise_reduction,omitempty"`
+}
+
+type noiseReduction struct {
+	Type string `json:"type"` // near_field or far_field
 }
 
 type sessionOutput struct {

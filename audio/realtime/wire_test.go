@@ -25,7 +25,7 @@ func TestFormsOfEvents(t *testing.T) {
 	manual.TurnDetection = TurnDetection{Type: NoDetection}
 	pipeline.Dialect, pipeline.TranscriptionModel = LocalAI, ""
 	listening := Config{
-		Listens: true, NoLogprobs: true, TranscriptionModel: "gpt-live-transcribe", Keywords: []string{"goroutine", "parseConfig"}, Languages: []string{"en"},
+		Listens: true, NoLogprobs: true, NoiseReduction: NearField, TranscriptionModel: "gpt-live-transcribe", Keywords: []string{"goroutine", "parseConfig"}, Languages: []string{"en"},
 		TurnDetection: TurnDetection{Type: NoDetection},
 	}
 	var events []clientEvent

@@ -589,6 +589,8 @@ export interface Configuration {
   'agentvoice.hearing.endpoint'?: string | null;
   /** How the service recognises: `realtime` in a session, with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session. */
   'agentvoice.hearing.wire'?: 'auto' | 'realtime' | 'transcriptions' | null;
+  /** Noise that the service removes from what you say before it recognises, in a session with `openai` or `azure`: `near` for a headset, `far` for the microphone of a laptop or a room. `agentvoice.audio.noiseSuppression` removes it on this machine. */
+  'agentvoice.hearing.noiseReduction'?: 'off' | 'near' | 'far' | null;
   /** Model that transcribes what you say; empty for the provider's default. A session of `localai` uses its pipeline's model, `azure` uses `agentvoice.transcription.deployment`. */
   'agentvoice.transcription.model'?: string | null;
   /** Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, unused by others. */
@@ -1737,6 +1739,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.hearing.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'live', 'azure', 'localai', 'compatible'], restart: true },
   { name: 'agentvoice.hearing.endpoint', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.hearing.wire', kind: 'string', default: 'auto', enum: ['auto', 'realtime', 'transcriptions'], restart: true },
+  { name: 'agentvoice.hearing.noiseReduction', kind: 'string', default: 'off', enum: ['off', 'near', 'far'], restart: true },
   { name: 'agentvoice.transcription.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.language', kind: 'string', default: '', restart: true },

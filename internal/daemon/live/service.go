@@ -212,7 +212,7 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 
 // recognises says how the session recognises: with which model, and what that takes.
 func recognises(cfg *realtime.Config, set protocol.Settings) {
-	_, hearing := hearingIn(set, cfg.Listens)
+	row, hearing := hearingIn(set, cfg.Listens)
 	if hearing.Wire == provider.Realtime {
 		cfg.TranscriptionModel = hearing.Model
 	}
@@ -221,6 +221,11 @@ func recognises(cfg *realtime.Config, set protocol.Settings) {
 		cfg.Keywords = keywords(vocabulary(set))
 	} else if hearing.Vocabulary != "" {
 		cfg.TranscriptionPrompt = vocabulary(set)
+	}
+	if row.Session != nil && row.Session.Noise && hearing.Wire == provider.Realtime {
+		cfg.NoiseReduction = map[string]string{
+			protocol.NoiseReductionNear: realtime.NearField, protocol.NoiseReductionFar: realtime.FarField,
+		}[set.Hearing.NoiseReduction]
 	}
 	language := protocol.BaseLanguage(set.Transcription.Language)
 	if hearing.Languages && language != "" {

@@ -73,6 +73,7 @@ func TestTheSessionOfOpenAI(t *testing.T) {
 		set := protocol.DefaultSettings()
 		set.Provider = protocol.ProviderOpenAI
 		set.Transcription.Language, set.Transcription.Prompt = "de-AT", "gopls, parseConfig,gopls"
+		set.Hearing.NoiseReduction = protocol.NoiseReductionFar
 		c.change(&set)
 		cfg, err := s.dialConfig(set, c.judge)
 		if err != nil {
@@ -80,6 +81,9 @@ func TestTheSessionOfOpenAI(t *testing.T) {
 		}
 		if cfg.Listens != c.listens || cfg.TranscriptionModel != c.model {
 			t.Errorf("%s: listens %v with %s", name, cfg.Listens, cfg.TranscriptionModel)
+		}
+		if cfg.NoiseReduction != realtime.FarField {
+			t.Errorf("%s: noise reduction %q", name, cfg.NoiseReduction)
 		}
 		lists := slices.Equal(cfg.Keywords, []string{"gopls", "parseConfig"}) && slices.Equal(cfg.Languages, []string{"de"}) && cfg.TranscriptionPrompt == "" && cfg.Language == ""
 		words := cfg.Keywords == nil && cfg.Languages == nil && cfg.TranscriptionPrompt == set.Transcription.Prompt && cfg.Language == "de"
