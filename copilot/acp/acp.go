@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	acpsdk "github.com/coder/acp-go-sdk"
+
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/reasoning"
 )
@@ -25,6 +27,7 @@ const (
 	tailQuiet    = 200 * time.Millisecond // after the end of a prompt, how long no text has come for the answer to be over
 	tailLimit    = time.Second            // from the end of a prompt to the end of its answer
 	gather       = 100 * time.Millisecond // how long a round waits for further permission requests
+	closeLimit   = time.Second            // for closing a session
 	overlap      = time.Second            // from another permission request to the end of a call that it blocks
 )
 
@@ -123,13 +126,15 @@ func (*Adapter) ToolLimit() time.Duration { return ToolLimit }
 // MaxRounds implements copilot.Worker.
 func (*Adapter) MaxRounds() int { return MaxRounds }
 
-// Close terminates the agent and every process that it started.
+// Close closes the session and terminates the agent and every process that it started.
 func (a *Adapter) Close() error {
 	a.mu.Lock()
 	g := a.agent
 	a.agent, a.closed = nil, true
+	session := acpsdk.SessionId(a.session)
 	a.mu.Unlock()
 	if g != nil {
+		g.closeSession(context.Background(), session)
 		g.stop()
 	}
 	return nil

@@ -18,6 +18,8 @@ type fakeAgent struct {
 	out    io.Writer
 	answer func(f *fakeAgent, prompt string) (stop string) // handles session/prompt
 	loads  bool
+	closes bool   // supports session/close
+	mute   string // a method that it does not answer
 	modes  string // session modes as JSON
 	offers string // further session fields as JSON
 	lists  string // earlier sessions as JSON; "" if unsupported
@@ -31,6 +33,8 @@ type fakeAgent struct {
 	cancelled chan struct{}          // closed when the current prompt is cancelled
 	calls     []string               // methods, in order
 	chosen    []string               // what was set or loaded, in order
+	closed    []string               // sessions that were closed, in order
+	offered   int                    // version of the protocol
 	text      string                 // last prompt
 	prompt    json.RawMessage        // id of the last prompt
 	gone      chan struct{}
@@ -165,6 +169,7 @@ type fakeMessage struct {
 	} `json:"result"`
 	Params struct {
 		SessionID string `json:"sessionId"`
+		Version   int    `json:"protocolVersion"`
 		ModeID    string `json:"modeId"`
 		ModelID   string `json:"modelId"`
 		ConfigID  string `json:"configId"`
@@ -218,6 +223,18 @@ func (f *fakeAgent) abandon() {
 	}
 }
 
+// introduction returns the response to initialize.
+func (f *fakeAgent) introduction() string {
+	var supports []string
+	if f.lists != "" {
+		supports = append(supports, `"list":{}`)
+	}
+	if f.closes {
+		supports = append(supports, `"close":{}`)
+	}
+	return fmt.Sprintf(`{"protocolVersion":1,"agentInfo":{"name":%s,"version":"1"},"agentCapabilities":{"loadSession":%v,"sessionCapabilities":{%s}},"authMethods":[]}`, quoted(f.name), f.loads, strings.Join(supports, ","))
+}
+
 func (f *fakeAgent) take(m fakeMessage) {
 	f.mu.Lock()
 	if m.Method != "" {
@@ -225,6 +242,9 @@ func (f *fakeAgent) take(m fakeMessage) {
 	}
 	f.mu.Unlock()
 	reply := func(result string) {
+		if m.Method != "" && m.Method == f.mute {
+			return
+		}
 		go f.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":` + result + `}`)
 	}
 	switch m.Method {
@@ -246,11 +266,8 @@ func (f *fakeAgent) take(m fakeMessage) {
 			answer <- o.Outcome
 		}
 	case "initialize":
-		list := ""
-		if f.lists != "" {
-			list = `"list":{}`
-		}
-		reply(fmt.Sprintf(`{"protocolVersion":1,"agentInfo":{"name":%s,"version":"1"},"agentCapabilities":{"loadSession":%v,"sessionCapabilities":{%s}},"authMethods":[]}`, quoted(f.name), f.loads, list))
+		f.offered = m.Params.Version
+		reply(f.introduction())
 	case "session/list":
 		reply(`{"sessions":` + f.lists + `}`)
 	case "session/set_mode", "session/set_model", "session/set_config_option":
@@ -283,6 +300,9 @@ func (f *fakeAgent) take(m fakeMessage) {
 				reply(`{"stopReason":` + quoted(stop) + `}`)
 			}
 		}()
+	case "session/close":
+		f.closed = append(f.closed, m.Params.SessionID)
+		reply(`{}`)
 	case "session/cancel":
 		f.mu.Lock()
 		close(f.cancelled)

@@ -46,41 +46,47 @@ type offer struct {
 }
 
 func (r opened) offer() (o offer) {
-	if r.Modes != nil {
+	var options []acpsdk.SessionConfigOption
+	if json.Unmarshal(r.ConfigOptions, &options) == nil { // a different shape offers no choices
+		o.configure(options)
+	}
+	if r.Modes != nil && o.modeOption == "" {
 		o.mode = string(r.Modes.CurrentModeId)
 		for _, m := range r.Modes.AvailableModes {
 			o.modes = append(o.modes, copilot.Mode{ID: string(m.Id), Name: m.Name})
 		}
 	}
-	if r.Models != nil {
+	if r.Models != nil && o.modelOption == "" {
 		o.model = r.Models.CurrentModelID
 		for _, m := range r.Models.AvailableModels {
 			o.models = append(o.models, copilot.Model{ID: m.ModelID, Name: m.Name})
 		}
 	}
-	var options []acpsdk.SessionConfigOption
-	if json.Unmarshal(r.ConfigOptions, &options) == nil { // a different shape offers no choices
-		o.configure(options)
-	}
 	return o
 }
 
-// configure reads modes and models from configuration options. Modes and models that the
-// agent lists separately take precedence.
+// configure reads modes and models from configuration options, which take precedence over modes
+// and models that the agent lists separately for older clients. The first option of a category
+// counts.
 func (o *offer) configure(options []acpsdk.SessionConfigOption) {
+	seen := map[acpsdk.SessionConfigOptionCategory]bool{}
 	for _, option := range options {
 		s := option.Select
-		if s == nil || s.Category == nil {
+		if s == nil || s.Category == nil || seen[*s.Category] {
 			continue
 		}
 		values := valuesOf(s.Options)
-		switch {
-		case *s.Category == acpsdk.SessionConfigOptionCategoryMode && (len(o.modes) == 0 || o.modeOption != ""):
+		if len(values) == 0 {
+			continue
+		}
+		seen[*s.Category] = true
+		switch *s.Category {
+		case acpsdk.SessionConfigOptionCategoryMode:
 			o.mode, o.modeOption, o.modes = string(s.CurrentValue), s.Id, nil
 			for _, v := range values {
 				o.modes = append(o.modes, copilot.Mode{ID: string(v.Value), Name: v.Name})
 			}
-		case *s.Category == acpsdk.SessionConfigOptionCategoryModel && (len(o.models) == 0 || o.modelOption != ""):
+		case acpsdk.SessionConfigOptionCategoryModel:
 			o.model, o.modelOption, o.models = string(s.CurrentValue), s.Id, nil
 			for _, v := range values {
 				o.models = append(o.models, copilot.Model{ID: string(v.Value), Name: v.Name})
@@ -370,8 +376,23 @@ func (a *Adapter) LoadSession(ctx context.Context, id string) error {
 		return failure(err)
 	}
 	a.mu.Lock()
+	former := g.session
 	g.session, g.offer, g.fresh = session, of, true
 	a.session = id
 	a.mu.Unlock()
+	if former != session {
+		g.closeSession(ctx, former)
+	}
 	return nil
+}
+
+// closeSession tells an agent that supports it that a session is over, so that it stops what
+// still runs for it. The session can be continued later.
+func (g *agent) closeSession(ctx context.Context, session acpsdk.SessionId) {
+	if g.can.SessionCapabilities.Close == nil {
+		return
+	}
+	ctx, done := context.WithTimeout(ctx, closeLimit)
+	defer done()
+	_ = g.call(ctx, acpsdk.AgentMethodSessionClose, acpsdk.CloseSessionRequest{SessionId: session}, nil)
 }

@@ -6,16 +6,20 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// Responses of Gemini CLI 0.61.0 and codex-acp 0.16.0.
+// Responses of Gemini CLI 0.61.0 and codex-acp 2.6.0.
 const (
 	geminiOffer = `"modes":{"availableModes":[{"id":"default","name":"Default"},{"id":"autoEdit","name":"Auto Edit"},{"id":"plan","name":"Plan"}],"currentModeId":"default"},` +
 		`"models":{"availableModels":[{"modelId":"auto","name":"Auto"},{"modelId":"gemini-3.8-flash","name":"gemini-3.8-flash"}],"currentModelId":"auto"}`
-	codexOffer = `"configOptions":[{"id":"model","name":"Model","category":"model","type":"select","currentValue":"gpt-5.4","options":[{"value":"gpt-5.4","name":"gpt-5.4"},{"value":"gpt-5.4-mini","name":"GPT-5.4-Mini"}]},` +
-		`{"id":"reasoning_effort","name":"Reasoning Effort","category":"thought_level","type":"select","currentValue":"low","options":[{"value":"low","name":"Low"}]}]`
+	codexOffer = `"models":{"availableModels":[{"modelId":"gpt-6.1-sol[low]","name":"6.1 Sol (low)"},{"modelId":"gpt-6.1-sol[high]","name":"6.1 Sol (high)"}],"currentModelId":"gpt-6.1-sol[low]"},` +
+		`"modes":{"availableModes":[{"id":"read-only","name":"Read-only"},{"id":"agent","name":"Auto review"}],"currentModeId":"agent"},` +
+		`"configOptions":[{"id":"mode","name":"Mode","category":"mode","type":"select","currentValue":"agent","options":[{"value":"read-only","name":"Read-only"},{"value":"workspace-write","name":"Workspace access"},{"value":"agent","name":"Auto review"},{"value":"agent-full-access","name":"Full access"}]},` +
+		`{"id":"collaboration_mode","name":"Collaboration mode","category":"collaboration_mode","type":"select","currentValue":"default","options":[{"value":"default","name":"Default"},{"value":"plan","name":"Plan"}]},` +
+		`{"id":"model","name":"Model","category":"model","type":"select","currentValue":"gpt-5.4","options":[{"value":"gpt-5.4","name":"5.4"},{"value":"gpt-6.1-sol","name":"6.1 Sol","description":null}]}]`
 )
 
 func hello(f *fakeAgent, _ string) string { f.say("Hello."); return "end_turn" }
@@ -48,6 +52,81 @@ func TestModesAreListedAndSet(t *testing.T) {
 		}
 		if got := f.methods(); got != "initialize session/new session/set_mode session/prompt session/set_mode session/prompt" {
 			t.Errorf("methods: %s", got)
+		}
+	})
+}
+
+// Options take precedence over modes that an agent lists for older clients, and an option is set by
+// its own method. An option of another category or without values is no mode.
+func TestOptionsTakePrecedenceOverModes(t *testing.T) {
+	const empty = `"modes":{"availableModes":[{"id":"default","name":"Default"},{"id":"yolo","name":"YOLO"}],"currentModeId":"yolo"},` +
+		`"configOptions":[{"id":"m","name":"Mode","category":"mode","type":"select","currentValue":"","options":[]}]`
+	for name, c := range map[string]struct{ offer, modes, set string }{
+		"codex":      {codexOffer, "[{read-only Read-only true true} {workspace-write Workspace access false false} {agent Auto review false false} {agent-full-access Full access false false}]", "mode=read-only mode=agent"},
+		"no options": {empty, "[{default Default true true} {yolo YOLO false false}]", "default agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				f := newFakeAgent(hello)
+				f.offers = c.offer
+				k := newTalker(t, f)
+				modes, err := k.a.Modes(t.Context())
+				if got := fmt.Sprint(modes); err != nil || got != c.modes {
+					t.Errorf("modes %s, %v; want %s", got, err, c.modes)
+				}
+				if err := k.a.SetMode(t.Context(), "agent"); err != nil {
+					t.Fatal(err)
+				}
+				if got := f.choices(); got != c.set {
+					t.Errorf("set %q, want %q", got, c.set)
+				}
+			})
+		})
+	}
+}
+
+// A session is closed when another one takes its place, and at the end, where the agent supports
+// that; an agent that does not answer does not delay the end.
+func TestSessionIsClosed(t *testing.T) {
+	for _, closes := range []bool{true, false} {
+		bubble(t, func(t *testing.T) {
+			f := newFakeAgent(hello)
+			f.loads, f.closes, f.mute = true, closes, "session/close"
+			k := newTalker(t, f)
+			k.want(k.ask(t.Context(), "hi"), "Hello.")
+			if err := k.a.LoadSession(t.Context(), "old"); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			if err := k.a.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if d := time.Since(start); d > closeLimit {
+				t.Errorf("the end took %v", d)
+			}
+			want := "initialize session/new session/prompt session/load"
+			closed := ""
+			if closes {
+				want, closed = want+" session/close session/close", "s1 old"
+			}
+			if got := f.methods(); got != want {
+				t.Errorf("methods: %s, want %s", got, want)
+			}
+			if got := strings.Join(f.closed, " "); got != closed {
+				t.Errorf("closed %q, want %q", got, closed)
+			}
+		})
+	}
+}
+
+// The client offers the first version of the protocol, which is what agents serve.
+func TestOfferedVersion(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFakeAgent(hello)
+		k := newTalker(t, f)
+		k.want(k.ask(t.Context(), "hi"), "Hello.")
+		if f.offered != 1 {
+			t.Errorf("offered version %d, want 1", f.offered)
 		}
 	})
 }
@@ -100,7 +179,7 @@ func TestAgentThatMayActUnaskedIsAnnouncedOnce(t *testing.T) {
 func TestModelsAreListedAndUsed(t *testing.T) {
 	for name, c := range map[string]struct{ offer, models, model, set string }{
 		"by a method": {geminiOffer, "[{auto Auto   0} {gemini-3.8-flash gemini-3.8-flash   0}]", "gemini-3.8-flash", "gemini-3.8-flash"},
-		"by options":  {codexOffer, "[{gpt-5.4 gpt-5.4   0} {gpt-5.4-mini GPT-5.4-Mini   0}]", "gpt-5.4-mini", "model=gpt-5.4-mini"},
+		"by options":  {codexOffer, "[{gpt-5.4 5.4   0} {gpt-6.1-sol 6.1 Sol   0}]", "gpt-6.1-sol", "mode=read-only model=gpt-6.1-sol"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
