@@ -19,6 +19,7 @@ import (
 // Time limits.
 const (
 	startLimit   = 30 * time.Second       // from starting the process to an open session
+	wordsLimit   = 5 * time.Second        // from words of the agent to its first message or further words
 	firstSilence = 30 * time.Second       // from sending the prompt to the first message
 	silence      = 90 * time.Second       // between two messages
 	toolSilence  = 10 * time.Minute       // between two messages while the agent runs a tool

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"sync"
+	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 	"github.com/sourcegraph/jsonrpc2"
@@ -40,6 +41,14 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 		return nil, missing(err.Error())
 	}
 	g = &agent{process: p, lines: newLines(p)}
+	early := g.lines.early
+	quiet := time.AfterFunc(startLimit, func() {
+		if early.words() != "" {
+			done() // it waits for somebody to type
+		}
+	})
+	defer quiet.Stop()
+	early.printed = func() { quiet.Reset(wordsLimit) }
 	g.conn = jsonrpc2.NewConn(context.Background(), g.lines, handler{a, g}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	g.stop = sync.OnceFunc(func() {
 		p.end() // first, because it unblocks the reader and the writers
@@ -49,8 +58,12 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 	if err == nil {
 		return g, nil
 	}
+	words := early.words()
 	g.stop()
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case words != "":
+		err = missing(fmt.Sprintf("it printed %q instead of a message of the Agent Client Protocol; check its command and its version", words))
+	case errors.Is(err, context.DeadlineExceeded):
 		err = silent()
 	}
 	return nil, failure(err)

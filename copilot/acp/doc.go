@@ -29,5 +29,6 @@
 //     request starts a new agent and loads the session there.
 //   - Every wait has a limit. While the agent works without output, Send emits empty pieces
 //     of text to report progress.
-//   - Errors contain no words of the agent or of the user.
+//   - Errors contain no words of the user, and of the agent only what it printed before its first
+//     message.
 package acp

@@ -24,6 +24,7 @@ type fakeAgent struct {
 	offers string // further session fields as JSON
 	lists  string // earlier sessions as JSON; "" if unsupported
 	name   string // program name
+	prints string // what it prints before it reads a message
 	signIn bool   // session/new requires a sign-in
 
 	mu        sync.Mutex
@@ -184,6 +185,7 @@ type fakeMessage struct {
 func (f *fakeAgent) serve(in io.Reader) {
 	lines := bufio.NewReader(in)
 	defer f.abandon()
+	_, _ = io.WriteString(f.out, f.prints)
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {

@@ -6,17 +6,28 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
+	"strings"
 	"sync"
+	"unicode"
 )
 
 // maxLine limits the size of a message, in bytes. Agents send whole files in one message.
 const maxLine = 32 << 20
 
+// maxWords limits what is kept of the words that an agent prints before its first message, in bytes
+// as printed and in characters as shown.
+const (
+	maxWords  = 4 << 10
+	showWords = 200
+)
+
 // lines is a stream of JSON-RPC messages, one per line. It skips lines that are not
 // messages, because programs that an agent starts also write to its output.
 type lines struct {
-	r *bufio.Reader
-	c io.Closer
+	r     *bufio.Reader
+	c     io.Closer
+	early *early
 	// read is the latest message as it came, until the next one is read. jsonrpc2 decodes the
 	// params and encodes them again, which loses what a member that is named twice said first,
 	// and digits of large numbers.
@@ -37,7 +48,60 @@ func (l *lines) params() json.RawMessage {
 }
 
 func newLines(rwc io.ReadWriteCloser) *lines {
-	return &lines{r: bufio.NewReaderSize(rwc, 64<<10), w: rwc, c: rwc}
+	e := &early{from: rwc}
+	return &lines{r: bufio.NewReaderSize(e, 64<<10), early: e, w: rwc, c: rwc}
+}
+
+// early keeps what an agent prints before its first message: a program that does not speak the
+// protocol says why in words.
+type early struct {
+	from    io.Reader
+	printed func() // called when it has printed something; may be nil
+
+	mu   sync.Mutex
+	text []byte
+	over bool // the first message was read
+}
+
+// Read implements io.Reader.
+func (e *early) Read(p []byte) (int, error) {
+	n, err := e.from.Read(p)
+	e.mu.Lock()
+	keep := !e.over && n > 0
+	if keep {
+		e.text = append(e.text, p[:min(n, maxWords-len(e.text))]...)
+	}
+	e.mu.Unlock()
+	if keep && e.printed != nil {
+		e.printed()
+	}
+	return n, err
+}
+
+// begun reports whether a message was read.
+func (e *early) begun() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.over
+}
+
+// begin says that a message was read.
+func (e *early) begin() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.over, e.text = true, nil
+}
+
+// words returns the beginning of what was printed, in one line. It is empty once a message was read.
+func (e *early) words() string {
+	e.mu.Lock()
+	text := strings.ToValidUTF8(string(plain(e.text)), "")
+	e.mu.Unlock()
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if r := []rune(text); len(r) > showWords {
+		text = strings.TrimSpace(string(r[:showWords-1])) + "…"
+	}
+	return text
 }
 
 // ReadObject implements jsonrpc2.ObjectStream.
@@ -47,11 +111,62 @@ func (l *lines) ReadObject(v any) error {
 		if err != nil {
 			return err
 		}
-		if isMessage(line) && json.Unmarshal(line, v) == nil {
+		if line = l.message(line); line != nil && json.Unmarshal(line, v) == nil {
 			l.read = line
+			l.early.begin()
 			return nil
 		}
 	}
+}
+
+// message returns the message of a line, or nil. Control sequences and a byte order mark beside it do
+// not count. The first message is the response to the client's first request, and may follow words
+// such as "Loading...". Later, a message after words is one that a log quotes.
+func (l *lines) message(line []byte) []byte {
+	if isMessage(line) {
+		return line
+	}
+	line = plain(line)
+	if isMessage(line) {
+		return line
+	}
+	if l.early.begun() {
+		return nil
+	}
+	for range maxBraces {
+		at := bytes.IndexByte(line, '{')
+		if at < 0 {
+			return nil
+		}
+		if line = line[at:]; isMessage(line) && !isRequest(line) {
+			return line
+		}
+		line = line[1:]
+	}
+	return nil
+}
+
+// maxBraces is how many braces of a line are tried as the beginning of a message.
+const maxBraces = 16
+
+// control matches the control sequences of a terminal: titles, colours, cursor movements.
+var control = regexp.MustCompile(`\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|\[[0-?]*[ -/]*[@-~]|[=>@-Z^_])`)
+
+// plain returns a line without control sequences, and without a byte order mark and control
+// characters around it. JSON contains none of them.
+func plain(line []byte) []byte {
+	if bytes.IndexByte(line, '\x1b') >= 0 {
+		line = control.ReplaceAll(line, nil)
+	}
+	return bytes.TrimFunc(line, func(r rune) bool { return r == '\ufeff' || unicode.IsControl(r) || unicode.IsSpace(r) })
+}
+
+// isRequest reports whether a message has a method.
+func isRequest(message []byte) bool {
+	var m struct {
+		Method *string `json:"method"`
+	}
+	return json.Unmarshal(message, &m) == nil && m.Method != nil
 }
 
 // isMessage reports whether a line is a request, a notification or a response.
