@@ -5,8 +5,8 @@
 #   scripts/agents.sh [codex-acp|gemini]          downloads what is missing
 #   scripts/agents.sh --where [codex-acp|gemini]  prints the folder with the program, downloads nothing
 #
-# The default is codex-acp (223 MB, native, for `make agents`); gemini (100 MB, needs
-# Node.js) is for `make full`.
+# The default is codex-acp (460 MB, for `make agents`); gemini (100 MB) is for `make full`. Both
+# need Node.js. codex-acp consists of many packages: scripts/agents/codex-acp pins each by its hash.
 set -euo pipefail
 
 fail() {
@@ -22,8 +22,8 @@ fi
 agent=${1:-codex-acp}
 case $agent in
   codex-acp)
-    package=@zed-industries/codex-acp-linux-x64 version=0.16.0 program=package/bin/codex-acp
-    sha256=9acfd7576986dc571a35479cbbf72790df40c90b9b89b436bc82500372918ee8
+    package=@agentclientprotocol/codex-acp version=2.6.0 program=node_modules/@agentclientprotocol/codex-acp/dist/index.js
+    sha256=
     ;;
   gemini)
     package=@google/gemini-cli version=0.61.0 program=package/bundle/gemini.js
@@ -35,7 +35,8 @@ case $agent in
     ;;
 esac
 
-[[ $(uname -s)-$(uname -m) == Linux-x86_64 ]] || fail "the agents are pinned for Linux on x86-64 only"
+[[ $(uname -s)-$(uname -m) == Linux-x86_64 ]] || fail "the agents are tested on Linux on x86-64 only"
+lock=$(cd "$(dirname "$0")" && pwd)/agents/$agent
 cache=${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/agentvoice/agents
 [[ $cache == /* ]] || fail "the cache folder must be an absolute path: check XDG_CACHE_HOME"
 dir=$cache/$agent-$version
@@ -44,17 +45,24 @@ if [[ $where ]]; then
   exit 0
 fi
 
-[[ ! -x $dir/$agent ]] || exit 0
+if [[ -x $dir/$agent ]]; then
+  if [[ $sha256 ]] || cmp -s "$lock/package-lock.json" "$dir/package-lock.json"; then exit 0; fi
+fi
 command -v npm >/dev/null || fail "npm is missing: install Node.js, then run this again"
 mkdir -p "$cache"
 scratch=$(mktemp -d "$cache/new.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-(cd "$scratch" && npm pack --silent "$package@$version" >/dev/null) ||
-  fail "npm could not fetch $agent $version: check the network and npm's settings"
-echo "$sha256  $(echo "$scratch"/*.tgz)" | sha256sum --check --quiet ||
-  fail "the package of $agent $version is not the pinned one"
-tar -xzf "$scratch"/*.tgz -C "$scratch"
-rm "$scratch"/*.tgz
+lost="npm could not fetch $agent $version: check the network and npm's settings"
+if [[ $sha256 ]]; then
+  (cd "$scratch" && npm pack --silent "$package@$version" >/dev/null) || fail "$lost"
+  echo "$sha256  $(echo "$scratch"/*.tgz)" | sha256sum --check --quiet ||
+    fail "the package of $agent $version is not the pinned one"
+  tar -xzf "$scratch"/*.tgz -C "$scratch"
+  rm "$scratch"/*.tgz
+else
+  cp "$lock"/package*.json "$scratch"
+  (cd "$scratch" && npm ci --silent --ignore-scripts --no-audit --no-fund) || fail "$lost"
+fi
 chmod 755 "$scratch" "$scratch/$program"
 ln -s "$program" "$scratch/$agent"
 rm -rf "$dir"

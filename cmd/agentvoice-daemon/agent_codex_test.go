@@ -29,6 +29,9 @@ type responses struct{ *model }
 func (m responses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Model string
+		Text  struct {
+			Format struct{ Type string }
+		}
 		Input []struct {
 			Type    string
 			Role    string
@@ -38,6 +41,10 @@ func (m responses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil || !strings.HasSuffix(r.URL.Path, "/responses") || json.Unmarshal(raw, &body) != nil || len(body.Input) == 0 {
 		http.NotFound(w, r)
+		return
+	}
+	if body.Text.Format.Type == "json_schema" { // a title for the session: what Codex calls it without one
+		m.stream(w, r, `{"title":"hello, my name is Ada"}`, "")
 		return
 	}
 	m.mu.Lock()
@@ -83,7 +90,7 @@ func (m responses) stream(w http.ResponseWriter, r *http.Request, says, command 
 	output := []any{message(map[string]any{"type": "output_text", "text": says, "annotations": []any{}})}
 	event("response.output_item.done", map[string]any{"output_index": 0, "item": output[0]})
 	if command != "" {
-		args, _ := json.Marshal(map[string]string{"cmd": command})
+		args, _ := json.Marshal(map[string]string{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "The file is wanted."})
 		call := object("function_call", map[string]any{"id": "f1", "call_id": fmt.Sprintf("call_%d", time.Now().UnixNano()), "status": "completed", "name": "exec_command", "arguments": string(args)})
 		event("response.output_item.done", map[string]any{"output_index": 1, "item": call})
 		output = append(output, call)
@@ -92,23 +99,20 @@ func (m responses) stream(w http.ResponseWriter, r *http.Request, says, command 
 		"usage": map[string]any{"input_tokens": 1, "input_tokens_details": map[string]any{"cached_tokens": 0}, "output_tokens": 1, "output_tokens_details": map[string]any{"reasoning_tokens": 0}, "total_tokens": 2}}})
 }
 
-// asksFirst makes Codex ask about each command. With a custom policy it has no modes.
-const asksFirst = "approval_policy = \"untrusted\"\nsandbox_mode = \"danger-full-access\"\n"
-
 // codex configures the real agent for a scripted model and returns its working folder.
-func codex(t *testing.T, m *model, policy string) (workspace string) {
+func codex(t *testing.T, m *model) (workspace string) {
 	t.Helper()
 	url := serveAgent(t, "codex-acp", responses{m})
 	home := t.TempDir()
-	config := fmt.Sprintf(`model = "gpt-5.4"
+	config := fmt.Sprintf(`model = "gpt-6-sol"
 model_provider = "scripted"
-%s[model_providers.scripted]
+[model_providers.scripted]
 name = "scripted"
 base_url = "%s/v1"
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 requires_openai_auth = false
-`, policy, url)
+`, url)
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +121,9 @@ requires_openai_auth = false
 	return enterWorkspace(t)
 }
 
-// speech writes a recording of the lines with a pause after each. The noise is the same
+// recordLines writes a recording of the lines with a pause after each. The noise is the same
 // in every run.
-func speech(t *testing.T, path string, lines []line) {
+func recordLines(t *testing.T, path string, lines []line) {
 	t.Helper()
 	synth, err := voice.Flite()()
 	if err != nil {
@@ -172,10 +176,10 @@ func TestCodexBySpeech(t *testing.T) {
 		}
 		return "Hello there, this is the agent.", ""
 	}}
-	workspace := codex(t, m, asksFirst)
+	workspace := codex(t, m)
 	out := t.TempDir()
 	wav, journal := filepath.Join(out, "user.wav"), filepath.Join(out, "journal.jsonl")
-	speech(t, wav, []line{
+	recordLines(t, wav, []line{
 		{"what is the name of the project", 9 * time.Second}, {"please touch the file", 19 * time.Second}, {"yes, go ahead and run it", 9 * time.Second},
 		{"please make another file", 19 * time.Second}, {"no", 6 * time.Second}, {"tell me the time", 8 * time.Second}, {"what is the current branch", 6 * time.Second},
 	})
@@ -208,17 +212,17 @@ func TestCodexBySpeech(t *testing.T) {
 	}
 }
 
-func startTyped(t *testing.T, policy string) (k typed, workspace string) {
+func startTyped(t *testing.T) (k typed, workspace string) {
 	t.Helper()
 	m := fileMaker()
-	workspace = codex(t, m, policy)
+	workspace = codex(t, m)
 	return typed{begin(t, "codex-acp"), m}, workspace
 }
 
 // By typed text through the sidecar: an answer, an approved tool, and a tool whose
 // question is interrupted.
 func TestCodexByText(t *testing.T) {
-	k, workspace := startTyped(t, asksFirst)
+	k, workspace := startTyped(t)
 	k.makesFirstFile(workspace, "I will make it.")
 
 	k.ask("make the second file")
@@ -237,28 +241,28 @@ func TestCodexByText(t *testing.T) {
 // Its modes, models and sessions, in writing: each name is checked, and the agent really
 // changes.
 func TestCodexChoices(t *testing.T) {
-	k, _ := startTyped(t, "")
+	k, _ := startTyped(t)
 	k.ask("list the modes")
-	k.told("The modes are Read Only, Default and Full Access. Now it is Read Only.")
+	k.told("The modes are Read-only, Workspace access, Auto review and Full access. Now it is Read-only.")
 	k.ask("switch to plan mode")
 	k.told("There is no mode “plan”.")
 	k.ask("switch to full access mode")
 	k.told("Shall I switch to it?")
 	k.ask("yes")
-	k.told("The mode is Full Access now.")
+	k.told("The mode is Full access now.")
 	k.ask("list the modes")
-	k.told("Now it is Full Access.")
+	k.told("Now it is Full access.")
 	k.ask("switch to read only mode")
-	k.told("The mode is Read Only now.")
+	k.told("The mode is Read-only now.")
 
 	k.ask("list the models")
-	k.told("GPT-5.4-Mini")
-	k.ask("switch to the model GPT five point four mini")
-	k.told("the model GPT-5.4-Mini answers")
+	k.told("6.1 Sol")
+	k.ask("switch to the model six point one sol")
+	k.told("the model 6.1 Sol answers")
 	k.ask("hello, my name is Ada")
 	k.written("Hello there.")
 	k.m.mu.Lock()
-	if k.m.name != "gpt-5.4-mini" {
+	if k.m.name != "gpt-6.1-sol" {
 		t.Errorf("the model %q answered", k.m.name)
 	}
 	k.m.mu.Unlock()
@@ -281,27 +285,9 @@ func TestCodexChoices(t *testing.T) {
 	k.end()
 }
 
-// An agent whose own policy leaves it without modes is announced, once.
-func TestCodexIsAnnounced(t *testing.T) {
-	k, _ := startTyped(t, asksFirst)
-	k.ask("hello")
-	k.told("Codex may act without asking you.")
-	k.answered("Hello there.")
-	k.ask("hello again")
-	k.answered("Hello there.")
-	k.mu.Lock()
-	for _, m := range k.got {
-		if strings.Contains(string(m.Params), "may act without asking") {
-			t.Error("it is announced again")
-		}
-	}
-	k.mu.Unlock()
-	k.end()
-}
-
 // A killed agent is restarted, and an agent exits when its daemon is killed.
 func TestCodexKilled(t *testing.T) {
-	k, _ := startTyped(t, asksFirst)
+	k, _ := startTyped(t)
 	k.ask("hello")
 	k.answered("Hello there.")
 	first := agentPID(t, k.cmd.Process.Pid)
@@ -338,14 +324,13 @@ func TestCodexKilled(t *testing.T) {
 // agentPID returns the process id of the daemon's agent.
 func agentPID(t *testing.T, daemon int) (pid int) {
 	t.Helper()
-	out, err := exec.Command("ps", "-o", "pid=,ppid=,comm=", "-e").Output()
+	out, err := exec.Command("ps", "-o", "pid=,ppid=,args=", "-e").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range strings.Split(string(out), "\n") {
 		var p, parent int
-		var name string
-		if n, _ := fmt.Sscan(l, &p, &parent, &name); n == 3 && parent == daemon && strings.HasPrefix(name, "codex") {
+		if n, _ := fmt.Sscan(l, &p, &parent); n == 2 && parent == daemon && strings.Contains(l, "codex-acp") {
 			pid = p
 		}
 	}

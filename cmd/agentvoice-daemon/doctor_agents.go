@@ -19,12 +19,19 @@ func agents(chosen string) (string, error) {
 		k, known := acp.KnownAgent(command)
 		asks := "no mode of it is known in which it asks before each change: it may act unasked, as its own settings say"
 		if k.Mode != "" {
-			asks = "it is set to its mode " + k.Mode + ", in which it asks before changes"
+			asks = "it is set to its mode " + k.Mode + ", in which it changes nothing unasked"
 		}
-		if known {
-			return fmt.Sprintf("%s at %s; to sign in, %s; %s", k.Title, path[0], k.SignIn, asks), nil
+		if !known {
+			return path[0] + "; " + asks, nil
 		}
-		return path[0] + "; " + asks, nil
+		says := []string{fmt.Sprintf("%s at %s", k.Title, path[0]), k.Tried.String(), asks}
+		if k.Wider != "" {
+			says = append(says, k.Wider)
+		}
+		if k.SignIn != "" {
+			says = append(says, "to sign in, "+k.SignIn)
+		}
+		return strings.Join(says, "; "), nil
 	}
 	var found []string
 	for _, k := range acp.Agents {
@@ -33,7 +40,7 @@ func agents(chosen string) (string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return "no coding agent is installed; to use one, set agentvoice.agent, for example to acp:codex-acp (" + acp.Agents[0].Install + ")", nil
+		return "no coding agent is installed; to use one, set agentvoice.agent, for example to acp:codex-acp (" + acp.Agents[0].HowToInstall() + ")", nil
 	}
 	return "available for agentvoice.agent: " + strings.Join(found, ", "), nil
 }

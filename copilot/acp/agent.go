@@ -54,7 +54,7 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 		p.end() // first, because it unblocks the reader and the writers
 		_ = g.conn.Close()
 	})
-	err = g.open(ctx, a.opts.Dir, session, mode)
+	err = g.open(ctx, a.opts, session, mode)
 	if err == nil {
 		return g, nil
 	}
@@ -70,7 +70,7 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 }
 
 // open performs the handshake and opens a session in an asking mode.
-func (g *agent) open(ctx context.Context, dir, session, mode string) error {
+func (g *agent) open(ctx context.Context, o Options, session, mode string) error {
 	var init acpsdk.InitializeResponse
 	err := g.call(ctx, acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
 		ProtocolVersion: acpsdk.ProtocolVersionNumber,
@@ -85,11 +85,14 @@ func (g *agent) open(ctx context.Context, dir, session, mode string) error {
 	if init.ProtocolVersion != acpsdk.ProtocolVersionNumber {
 		return missing(fmt.Sprintf("it speaks version %d of the Agent Client Protocol, and this program version %d; update both", init.ProtocolVersion, acpsdk.ProtocolVersionNumber))
 	}
+	if err := replaced(o.Command, init.AgentInfo); err != nil {
+		return err
+	}
 	g.can = init.AgentCapabilities
 	g.titled = init.AgentInfo != nil && init.AgentInfo.Name == titledAgent
 	if session != "" && g.loads() {
 		g.session = acpsdk.SessionId(session)
-		g.offer, err = g.load(ctx, dir, g.session)
+		g.offer, err = g.load(ctx, o.Dir, g.session)
 		if err == nil {
 			return g.setAskingMode(ctx, g.session, &g.offer, mode)
 		}
@@ -98,7 +101,7 @@ func (g *agent) open(ctx context.Context, dir, session, mode string) error {
 		}
 	}
 	var made opened
-	err = g.call(ctx, acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Cwd: dir, McpServers: []acpsdk.McpServer{}}, &made)
+	err = g.call(ctx, acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Cwd: o.Dir, McpServers: []acpsdk.McpServer{}}, &made)
 	if err != nil {
 		return err
 	}

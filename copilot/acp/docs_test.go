@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"cmp"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -42,8 +44,8 @@ var features = []struct {
 	}},
 	{"agent killed, idle and in the middle of an answer", [2]cell{{"yes: explained, and started again", "TestCodexKilled"}, notRun}},
 	{"daemon killed", [2]cell{{"the agent ends too", "TestCodexKilled"}, notRun}},
-	{"modes", [2]cell{{"Read Only, Default, Full Access; none with an approval policy of one's own", "TestCodexChoices"}, {"Default, Auto Edit, YOLO, Plan", "TestGeminiChoices"}}},
-	{"announced as one that may act unasked", [2]cell{{"where it has no modes", "TestCodexIsAnnounced"}, {"not there: it has a mode that asks", "TestGeminiChoices"}}},
+	{"modes", [2]cell{{"Read-only, Workspace access, Auto review, Full access", "TestCodexChoices"}, {"Default, Auto Edit, YOLO, Plan", "TestGeminiChoices"}}},
+	{"announced as one that may act unasked", [2]cell{{"not there: it has a mode that asks", "TestCodexChoices"}, {"not there: it has a mode that asks", "TestGeminiChoices"}}},
 	{"models", [2]cell{{"listed and switched", "TestCodexChoices"}, {"switched", "TestGeminiChoices"}}},
 	{"sessions", [2]cell{{"listed, continued", "TestCodexChoices"}, {"not there: it lists none", "TestGeminiChoices"}}},
 	{"its own questions", [2]cell{notRun, notRun}},
@@ -63,6 +65,9 @@ func TestTableOfAgents(t *testing.T) {
 		m := regexp.MustCompile(`(?m)^  ` + c.agent + `\)\n.* version=([0-9.]+) `).FindSubmatch(script)
 		if m == nil {
 			t.Fatalf("scripts/agents.sh pins no version of %s", c.agent)
+		}
+		if k, _ := KnownAgent(c.agent); k.Tried == nil || k.Tried.As != Conversation || k.Tried.Version != string(m[1]) {
+			t.Errorf("agents.json says that %s was tried as %v, and scripts/agents.sh pins %s", c.agent, k.Tried, m[1])
 		}
 		head += fmt.Sprintf(" | %s %s", c.title, m[1])
 		line += " | ---"
@@ -94,7 +99,62 @@ func TestTableOfAgents(t *testing.T) {
 		}
 		table += " |\n"
 	}
-	const file, begin, end = "../../docs/agents.md", "<!-- table -->\n", "<!-- end of table -->"
+	documented(t, "table", table)
+}
+
+// The documentation lists the known agents as the program knows them.
+//
+//test:documents
+func TestListOfAgents(t *testing.T) {
+	table := "| Name | Agent, licence | Install | Sign in | Begins in | Tried |\n| --- | --- | --- | --- | --- | --- |\n"
+	dash := func(s string) string { return cmp.Or(s, "-") }
+	for _, k := range Agents {
+		install := "see its page"
+		if k.Install != "" {
+			install = "`" + k.Install + "`"
+		}
+		if k.Needs != "" {
+			install += ", with " + k.Needs + " or later"
+		}
+		tried := "not tried here"
+		if k.Tried != nil {
+			tried = fmt.Sprintf("%s, %s: %s", k.Tried.Version, k.Tried.Day, trials[k.Tried.As])
+		}
+		table += fmt.Sprintf("| `%s` | [%s](%s), %s | %s | %s | %s | %s |\n", k.Name, k.Title, k.Page, k.Licence, install, dash(k.SignIn), dash(k.Mode), tried)
+	}
+	documented(t, "agents", table)
+}
+
+// The lockfile of Codex is that of the version which the script names, and pins each package.
+//
+//test:documents
+func TestLockfileOfCodex(t *testing.T) {
+	data, err := os.ReadFile("../../scripts/agents/codex-acp/package-lock.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock struct {
+		Packages map[string]struct{ Version, Integrity string }
+	}
+	if err := json.Unmarshal(data, &lock); err != nil {
+		t.Fatal(err)
+	}
+	k, _ := KnownAgent("codex-acp")
+	if got := lock.Packages["node_modules/@agentclientprotocol/codex-acp"].Version; got != k.Tried.Version {
+		t.Errorf("the lockfile has version %q, want %q", got, k.Tried.Version)
+	}
+	for name, p := range lock.Packages {
+		if name != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
+			t.Errorf("%s is not pinned by its hash", name)
+		}
+	}
+}
+
+// documented compares a table with its place in the documentation, or writes it there.
+func documented(t *testing.T, name, table string) {
+	t.Helper()
+	const file = "../../docs/agents.md"
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +162,7 @@ func TestTableOfAgents(t *testing.T) {
 	before, rest, ok := strings.Cut(string(page), begin)
 	_, after, ends := strings.Cut(rest, end)
 	if !ok || !ends {
-		t.Fatalf("%s has no place for the table", file)
+		t.Fatalf("%s has no place for the %s", file, name)
 	}
 	want := before + begin + table + end + after
 	switch {
@@ -111,6 +171,6 @@ func TestTableOfAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 	case want != string(page):
-		t.Errorf("%s does not have the table as it is; run go test ./copilot/acp -run Table -update", file)
+		t.Errorf("%s does not have the %s as it is; run go test ./copilot/acp -run 'Table|List' -update", file, name)
 	}
 }

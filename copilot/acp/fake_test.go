@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type fakeAgent struct {
 	offers string // further session fields as JSON
 	lists  string // earlier sessions as JSON; "" if unsupported
 	name   string // program name
+	info   string // what it says that it is, as JSON; "" for its name
 	prints string // what it prints before it reads a message
 	signIn bool   // session/new requires a sign-in
 
@@ -234,7 +236,8 @@ func (f *fakeAgent) introduction() string {
 	if f.closes {
 		supports = append(supports, `"close":{}`)
 	}
-	return fmt.Sprintf(`{"protocolVersion":1,"agentInfo":{"name":%s,"version":"1"},"agentCapabilities":{"loadSession":%v,"sessionCapabilities":{%s}},"authMethods":[]}`, quoted(f.name), f.loads, strings.Join(supports, ","))
+	info := cmp.Or(f.info, `{"name":`+quoted(f.name)+`,"version":"1"}`)
+	return fmt.Sprintf(`{"protocolVersion":1,"agentInfo":%s,"agentCapabilities":{"loadSession":%v,"sessionCapabilities":{%s}},"authMethods":[]}`, info, f.loads, strings.Join(supports, ","))
 }
 
 func (f *fakeAgent) take(m fakeMessage) {
