@@ -39,6 +39,10 @@ func TestReasoningIsNotText(t *testing.T) {
 		"tags":        {content("<think>CANARY"), content(" CANARY</th"), content("ink>four")},
 		"a field":     {`{"choices":[{"delta":{"reasoning_content":"CANARY"}}]}`, content("four")},
 		"an object":   {`{"choices":[{"delta":{"reasoning":{"text":"CANARY"}}}]}`, content("four")},
+		"details":     {`{"choices":[{"delta":{"content":"","reasoning_details":[{"type":"reasoning.text","text":"CANARY"}]}}]}`, content("four")},
+		"parts":       {`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"CANARY"}]}]}}]}`, `{"choices":[{"delta":{"content":[{"type":"text","text":"fo"},{"type":"text","text":"ur"}]}}]}`},
+		"both fields": {`{"choices":[{"delta":{"content":null,"reasoning":"CANARY","reasoning_content":"CANARY"}}]}`, content("four")},
+		"field, tags": {`{"choices":[{"delta":{"reasoning":"CANARY"}}]}`, content("<think>CANARY</think>four")},
 		"other field": {`{"choices":[{"delta":{"reasoning":"CANARY"}}]}`, content("four")},
 	} {
 		var pieces []string
@@ -98,7 +102,7 @@ func TestNotesOfMessages(t *testing.T) {
 
 // TestEmptyReasoningIsNoSign: servers send the field with every piece of the answer.
 func TestEmptyReasoningIsNoSign(t *testing.T) {
-	for _, empty := range []string{`null`, `""`} {
+	for _, empty := range []string{`null`, `""`, `[]`} {
 		a := serve(t, sse(`{"choices":[{"delta":{"reasoning":`+empty+`,"content":"CANARY"}}]}`, content("</think>four"), finish("stop")), func(o *openai.Options) { o.Model = "qwq" })
 		if text, err := send(t, a); text != "four" || err != nil {
 			t.Errorf("%s: got %q, %v; the text is no longer held", empty, text, err)

@@ -3,6 +3,7 @@ package openai
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 )
@@ -15,7 +16,8 @@ const (
 )
 
 // events reads the data of server-sent events (HTML, 9.2.6), ignoring names, ids and
-// comments.
+// comments. Some servers send no empty line between two events, so a line that is a whole chunk or
+// the mark of the end is an event by itself.
 type events struct {
 	lines *bufio.Scanner
 	over  *bool // an event was too large
@@ -36,7 +38,12 @@ func (e events) next() (data []byte, ok bool) {
 			return data, true
 		}
 		if value, found := bytes.CutPrefix(line, []byte("data:")); found {
-			data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
+			value = bytes.TrimPrefix(value, []byte(" "))
+			first := len(data) == 0
+			data = append(append(data, value...), '\n')
+			if first && isWhole(value) {
+				return data, true
+			}
 			if len(data) > maxEvent {
 				*e.over = true
 				return nil, false
@@ -45,4 +52,13 @@ func (e events) next() (data []byte, ok bool) {
 	}
 	*e.over = errors.Is(e.lines.Err(), bufio.ErrTooLong)
 	return nil, false
+}
+
+// doneMark ends a stream.
+const doneMark = "[DONE]"
+
+// isWhole reports whether a line is a chunk or the mark of the end.
+func isWhole(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return string(line) == doneMark || len(line) > 0 && line[0] == '{' && json.Valid(line)
 }

@@ -198,7 +198,7 @@ func (a *Adapter) provider() string {
 	}
 }
 
-// maxAnswer limits the text of an answer, in bytes.
+// maxAnswer limits the text of an answer with its reasoning, in bytes.
 const maxAnswer = 4 << 20
 
 // stream reads one answer.
@@ -211,7 +211,7 @@ type stream struct {
 	tools  bool // tools were offered
 	calls  calls
 	reason string // finish_reason, "" until received
-	bytes  int    // emitted
+	bytes  int    // of text and reasoning, received
 	usage  *usage // nil until received
 }
 
@@ -227,17 +227,51 @@ type usage struct {
 type chunk struct {
 	Choices []struct {
 		Delta struct {
-			Content *string     `json:"content"`
-			Refusal *string     `json:"refusal"`
+			Content parts       `json:"content"`
+			Refusal string      `json:"refusal"`
 			Calls   []callDelta `json:"tool_calls"`
 			// Reasoning, by the names and in the shapes that servers use.
 			ReasoningContent json.RawMessage `json:"reasoning_content"`
 			Reasoning        json.RawMessage `json:"reasoning"`
+			ReasoningDetails json.RawMessage `json:"reasoning_details"`
 		} `json:"delta"`
 		FinishReason *string `json:"finish_reason"`
 	} `json:"choices"`
 	Error json.RawMessage `json:"error"`
 	Usage *usage          `json:"usage"`
+}
+
+// parts is the content of a chunk: text, or a list of parts, of which some are reasoning.
+type parts struct {
+	text    string
+	thought int // bytes of reasoning
+}
+
+// UnmarshalJSON reads either shape.
+func (p *parts) UnmarshalJSON(data []byte) error {
+	if len(data) == 0 || data[0] != '[' {
+		return json.Unmarshal(data, &p.text)
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	for _, raw := range list {
+		var part struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(raw, &part); err != nil {
+			return err
+		}
+		switch part.Type {
+		case "text":
+			p.text += part.Text
+		case "thinking", "reasoning":
+			p.thought += len(raw)
+		}
+	}
+	return nil
 }
 
 func (s *stream) read() error {
@@ -246,7 +280,7 @@ func (s *stream) read() error {
 		if !ok {
 			break
 		}
-		if strings.TrimSpace(string(data)) == "[DONE]" {
+		if strings.TrimSpace(string(data)) == doneMark {
 			return s.whole()
 		}
 		var c chunk
@@ -281,18 +315,24 @@ func (s *stream) take(c chunk) {
 		return
 	}
 	choice := c.Choices[0]
-	for _, thought := range []json.RawMessage{choice.Delta.ReasoningContent, choice.Delta.Reasoning} {
-		if text := string(thought); text != "" && text != "null" && text != `""` {
-			s.say(s.filter.Separate())
+	delta := choice.Delta
+	thought := delta.Content.thought
+	for _, field := range []json.RawMessage{delta.ReasoningContent, delta.Reasoning, delta.ReasoningDetails} {
+		if text := string(field); text != "" && text != "null" && text != `""` && text != "[]" {
+			thought += len(text)
 		}
 	}
-	for _, text := range []*string{choice.Delta.Content, choice.Delta.Refusal} {
-		if text != nil && *text != "" {
-			s.say(s.filter.Push(*text))
+	if thought > 0 {
+		s.say(s.filter.Separate())
+	}
+	for _, text := range []string{delta.Content.text, delta.Refusal} {
+		if text != "" {
+			s.say(s.filter.Push(text))
 		}
 	}
+	s.bytes += thought + len(delta.Content.text) + len(delta.Refusal)
 	if s.tools {
-		s.calls = s.calls.add(choice.Delta.Calls)
+		s.calls = s.calls.add(delta.Calls)
 	}
 	if choice.FinishReason != nil && *choice.FinishReason != "" {
 		s.reason = *choice.FinishReason
@@ -302,7 +342,6 @@ func (s *stream) take(c chunk) {
 // say emits text. Without text, it is a sign of life.
 func (s *stream) say(text string) {
 	s.emit(text)
-	s.bytes += len(text)
 	s.spoke = s.spoke || text != ""
 }
 

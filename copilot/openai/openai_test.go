@@ -216,7 +216,7 @@ func TestEnds(t *testing.T) {
 		{"cut after the end", cut(content(half), finish("stop")), half, "", false},
 		{"half an event", func(w http.ResponseWriter, _ *http.Request) {
 			writeEvents(w, content(half))
-			_, _ = io.WriteString(w, "data: "+content(" lost"))
+			_, _ = io.WriteString(w, "data: "+strings.TrimSuffix(content(" lost"), "}"))
 		}, half, "answerCutOff", false},
 		{"malformed chunk", sse(content(half), `{"choices":[{`, finish("stop")), half, "answerCutOff", false},
 		{"malformed first chunk", sse(`not json CANARY`), "", "copilotFailed", false},
@@ -253,6 +253,27 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// A server that sends no empty lines, and does not close the connection, is heard as it speaks.
+func TestStreamWithoutEmptyLines(t *testing.T) {
+	over := make(chan struct{})
+	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range []string{content("fo"), content("ur"), finish("stop"), "[DONE]"} {
+			_, _ = fmt.Fprintf(w, "data: %s\n", e)
+			w.(http.Flusher).Flush()
+		}
+		select {
+		case <-over:
+		case <-r.Context().Done():
+		}
+	})
+	text, err := send(t, a)
+	close(over)
+	if text != "four" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
 // Whatever has no end is cut off, and what was said before stays.
 func TestStreamsWithoutEnd(t *testing.T) {
 	for name, endless := range map[string]string{"an event": "data: " + strings.Repeat("x", 1000) + "\n", "a line": strings.Repeat("x", 1000)} {
@@ -268,6 +289,21 @@ func TestStreamsWithoutEnd(t *testing.T) {
 			t.Errorf("%s without end: %.100q", name, text)
 		}
 		wantError(t, err, "answerCutOff", false)
+	}
+	for name, chunk := range map[string]string{
+		"reasoning in a field":  `{"choices":[{"delta":{"reasoning":"` + strings.Repeat("CANARY ", 20_000) + `"}}]}`,
+		"reasoning in the text": content(strings.Repeat("CANARY ", 20_000)),
+	} {
+		text, err := send(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			writeEvents(w, content("half <think>"))
+			for range 100 {
+				writeEvents(w, chunk)
+			}
+		}))
+		if text != "half " {
+			t.Errorf("%s without end: %.100q", name, text)
+		}
+		wantError(t, err, "answerCutLength", false)
 	}
 	chunk := content(strings.Repeat("word ", 20_000))
 	text, err := send(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
