@@ -65,6 +65,8 @@ func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, e
 		err = missing(fmt.Sprintf("it printed %q instead of a message of the Agent Client Protocol; check its command and its version", words))
 	case errors.Is(err, context.DeadlineExceeded):
 		err = silent()
+	case !early.begun() && ctx.Err() == nil:
+		err = missing("it ended before its first message; run it in a terminal to see why")
 	}
 	return nil, failure(err)
 }

@@ -102,7 +102,7 @@ func TestWordsOfAnAgentThatSendsNoMessage(t *testing.T) {
 		"serves":           {"Agent started.\n", "", false, true, tailQuiet},
 		"prints line ends": {"\n\n", "", false, true, tailQuiet},
 		"prints nothing":   {"", "does not respond", false, false, startLimit},
-		"ends in silence":  {"", "process ended", true, false, 0},
+		"ends in silence":  {"", "it ended before its first message; run it in a terminal", true, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
