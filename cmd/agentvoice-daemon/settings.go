@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tailscale/hujson"
 
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -100,24 +101,41 @@ func printSettings(out io.Writer, asJSON bool) error {
 func settingNamed(name string) (protocol.Setting, error) {
 	short := strings.ToLower(strings.TrimPrefix(name, protocol.Prefix))
 	group, _, _ := strings.Cut(short, ".")
-	var like, same []string
+	var all, like, same []string
 	for _, s := range protocol.SettingsTable {
-		switch known := strings.ToLower(strings.TrimPrefix(s.Name, protocol.Prefix)); {
+		all = append(all, strings.TrimPrefix(s.Name, protocol.Prefix))
+		switch known := strings.ToLower(all[len(all)-1]); {
 		case known == short:
 			return s, nil
 		case short != "" && strings.Contains(known, short):
-			like = append(like, s.Name)
+			like = append(like, all[len(all)-1])
 		case strings.HasPrefix(known, group+"."):
-			same = append(same, s.Name)
+			same = append(same, all[len(all)-1])
 		}
 	}
-	if like == nil {
-		like = same
+	for _, meant := range [][]string{like, nearest(short, all), same} {
+		if meant != nil {
+			return protocol.Setting{}, misuse{fmt.Errorf("unknown setting %s; did you mean %s%s?", name, protocol.Prefix, strings.Join(meant, ", "+protocol.Prefix))}
+		}
 	}
-	if like == nil {
-		return protocol.Setting{}, misuse{fmt.Errorf("unknown setting %s; see `agentvoice-daemon settings list`", name)}
+	return protocol.Setting{}, misuse{fmt.Errorf("unknown setting %s; see `agentvoice-daemon settings list`", name)}
+}
+
+// nearest returns the names that a misspelt one, or one without what is before the last dot, is
+// closest to. At most a quarter of its letters may be wrong.
+func nearest(misspelt string, names []string) (closest []string) {
+	from, least := []rune(strings.ToLower(misspelt)), len(misspelt)/4
+	for _, name := range names {
+		to := strings.ToLower(name)
+		by := min(wer.Distance(from, []rune(to)), wer.Distance(from, []rune(to[strings.LastIndexByte(to, '.')+1:])))
+		if by < least {
+			closest = nil
+		}
+		if by <= least {
+			closest, least = append(closest, name), by
+		}
 	}
-	return protocol.Setting{}, misuse{fmt.Errorf("unknown setting %s; did you mean %s?", name, strings.Join(like, ", "))}
+	return closest
 }
 
 func explainSetting(out io.Writer, name string) error {

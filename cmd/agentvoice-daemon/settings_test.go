@@ -76,7 +76,10 @@ func TestSettingsOfTheCommandLine(t *testing.T) {
 		"agentvoice.privacy.persist=false": "",
 		"privacy.persist=false":            "",
 		"Privacy.Persist=false":            "",
-		"privacy.persit=false":             "unknown setting privacy.persit; did you mean agentvoice.privacy.",
+		"privacy.persit=false":             "unknown setting privacy.persit; did you mean agentvoice.privacy.persist?",
+		"persit=false":                     "unknown setting persit; did you mean agentvoice.privacy.persist?",
+		"agentvoice.vioce.rate=2":          "unknown setting agentvoice.vioce.rate; did you mean agentvoice.voice.rate?",
+		"cues.what=1":                      "unknown setting cues.what; did you mean agentvoice.cues.",
 		"persist=false":                    "unknown setting persist; did you mean agentvoice.privacy.persist?",
 		"warp=9":                           "unknown setting warp; see",
 		"=9":                               "unknown setting ; see",
@@ -90,6 +93,25 @@ func TestSettingsOfTheCommandLine(t *testing.T) {
 			t.Errorf("--set %s: persists: %v, %v", set, s.Privacy.Persist, err)
 		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
 			t.Errorf("--set %s: %v, want %s", set, err, want)
+		}
+	}
+}
+
+// Settings are refused before a device is opened: those here do not exist.
+func TestSettingsAreRefusedBeforeDevices(t *testing.T) {
+	for _, c := range []struct{ command, set, want string }{
+		{"talk", "privacy.persit=false", "unknown setting privacy.persit; did you mean agentvoice.privacy.persist?"},
+		{"doctor", "privacy.persit=false", "unknown setting privacy.persit; did you mean agentvoice.privacy.persist?"},
+		{"talk", "privacy.persist=maybe", "setting agentvoice.privacy.persist has the wrong type; allowed: true, false"},
+		{"talk", "privacy.persist=false", "--journal writes the conversation to disk, which agentvoice.privacy.persist forbids; remove --journal or change the setting"},
+	} {
+		folder := filepath.Join(t.TempDir(), "new")
+		_, err := printed(t, "", c.command, "--set", c.set, "--journal", folder, "--audio-in", "no such microphone", "--audio-out", "no such speaker")
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s --set %s: %v, want %s", c.command, c.set, err, c.want)
+		}
+		if _, err := os.Stat(folder); err == nil {
+			t.Errorf("%s --set %s: a journal was begun", c.command, c.set)
 		}
 	}
 }

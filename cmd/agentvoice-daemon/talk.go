@@ -81,10 +81,7 @@ func (f *talkFlags) check() error {
 	if f.record != "" {
 		files = append(files, file{"--record", "wav:" + f.record})
 	}
-	if err := checkFiles(files...); err != nil {
-		return err
-	}
-	return f.tryDevices()
+	return checkFiles(files...)
 }
 
 // tryDevices opens both devices once, so that an unusable one is reported at once rather
@@ -121,11 +118,11 @@ func (f *talkFlags) readReference() (*string, error) {
 }
 
 func (f *talkFlags) run(ctx context.Context) (err error) {
-	if err := f.check(); err != nil {
-		return err
-	}
 	settings, err := f.parse(protocol.DefaultSettings())
 	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
 		return err
 	}
 	started := time.Now()
@@ -148,6 +145,9 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	}
 	adapter, err := f.adapter()
 	if err != nil {
+		return err
+	}
+	if err := f.tryDevices(); err != nil {
 		return err
 	}
 	if err := f.askTrust(); err != nil {

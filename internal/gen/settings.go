@@ -61,6 +61,7 @@ or what you are understood to say cannot be set by a workspace. Settings marked 
 the next turn on.
 
 ` + "`agentvoice-daemon settings check FILE`" + ` checks an editor's settings.json; ` + "`settings explain NAME`" + ` prints one row of this table.
+On the command line of ` + "`talk`, `serve` and `doctor`, `--set NAME=VALUE`" + ` changes one. The prefix ` + "`agentvoice.`" + ` may be left out.
 
 | Setting | Allowed values | Default | Scope | From | Meaning |
 | --- | --- | --- | --- | --- | --- |
