@@ -64,9 +64,15 @@ func found(name string, needed bool, detail string, figures map[string]float64, 
 	return f
 }
 
+// doctorFlags are the flags of doctor: those of talk that it examines, and its own.
+type doctorFlags struct {
+	sharedFlags
+	assistantFlags
+	asJSON, aloud bool
+}
+
 func newDoctor() *cobra.Command {
-	var shared sharedFlags
-	var asJSON, aloud bool
+	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check devices, engines and services, and say how to fix problems",
@@ -75,31 +81,46 @@ the microphone for two seconds: speak, and it reports whether the level is too h
 Nothing is recorded. Of the last recorded conversation, which --journal can name, it says by what
 the ends of your turns were judged.
 
+Services, assistant and journal are checked as talk would use them with the same flags, through the
+same proxy. Nothing is sent to a service but requests that cost nothing: for its address and, with
+your key, for the models of --agent openai and the ends of OpenAI's models.
+
 With --sound it plays chirps and soft noise for up to 15 seconds, and measures the
 delay from speaker to microphone and whether the echo is cancelled.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			settings, err := shared.parse(protocol.DefaultSettings())
-			if err != nil {
-				return err
+			if f.agentSet = cmd.Flags().Changed("agent"); !f.agentSet {
+				f.agent = "" // list those that are installed
 			}
-			notices := cmd.ErrOrStderr()
-			if asJSON {
-				notices = io.Discard
-			}
-			all := examine(cmd.Context(), settings, shared, aloud, func(text string) { fmt.Fprintln(notices, text) })
-			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(all)
-			} else {
-				show(cmd.OutOrStdout(), all)
-			}
-			return errors.Join(err, failures(all))
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	shared.register(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	cmd.Flags().BoolVar(&aloud, "sound", false, "play chirps and soft noise, to measure the echo")
+	fs := cmd.Flags()
+	f.sharedFlags.register(fs)
+	f.assistantFlags.register(fs)
+	fs.BoolVar(&f.asJSON, "json", false, "print a JSON array")
+	fs.BoolVar(&f.aloud, "sound", false, "play chirps and soft noise, to measure the echo")
 	return cmd
+}
+
+func (f *doctorFlags) run(ctx context.Context, out, notices io.Writer) error {
+	settings, err := f.parse(protocol.DefaultSettings())
+	if err != nil {
+		return err
+	}
+	if err := f.follow(settings, f.sharedFlags.endpoint); err != nil {
+		return err
+	}
+	if f.asJSON {
+		notices = io.Discard
+	}
+	all := f.examine(ctx, settings, func(text string) { fmt.Fprintln(notices, text) })
+	if f.asJSON {
+		err = json.NewEncoder(out).Encode(all)
+	} else {
+		show(out, all)
+	}
+	return errors.Join(err, failures(all))
 }
 
 // show prints one line for each finding.
@@ -140,14 +161,14 @@ func localSpeaker(set protocol.Settings) string {
 
 // examine runs the checks. Those of the local engines are required only if the settings use
 // them. It calls say before it records or plays anything.
-func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bool, say func(string)) []finding {
+func (f *doctorFlags) examine(ctx context.Context, set protocol.Settings, say func(string)) []finding {
 	local := set.SessionWith() == protocol.ProviderLocal
 	language := spokenLanguage(protocol.BaseLanguage(set.Transcription.Language))
 	holder := microphoneHolder(ctx)
 	all := []finding{check("codec", true, codec)}
 	all = append(all, examineSound(ctx, soundCheck{
 		in: chosen(f.audioIn, set.Audio.InputDevice), out: chosen(f.audioOut, set.Audio.OutputDevice),
-		aloud: aloud, busy: !holder.OK, say: say,
+		aloud: f.aloud, busy: !holder.OK, say: say,
 	})...)
 	detail, needed, err := detector()
 	all = append(all, holder,
@@ -158,20 +179,8 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 	all = append(all,
 		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))
-	for i, p := range []protocol.Provider{set.Hears(), set.Speaks()} {
-		if p == protocol.ProviderLocal || i == 1 && p == set.Hears() {
-			continue
-		}
-		endpoint := [...]string{set.HearingEndpoint(), set.VoiceEndpoint()}[i]
-		all = append(all,
-			check("credentials", true, func() (string, error) {
-				_, err := credentials(f.keyFile)(ctx, p)
-				return "a key for " + string(p), err
-			}),
-			check("provider", true, func() (string, error) { return reach(ctx, p, endpoint) }))
-	}
-	all = append(all, examineModels(set, time.Now())...)
-	return append(all,
-		check("agent", strings.HasPrefix(set.Agent, "acp:"), func() (string, error) { return agents(set.Agent) }),
-		check("editor", false, pairing))
+	t := transportsOf(set)
+	defer t.close()
+	all = append(all, f.examineServices(ctx, set, t, time.Now())...)
+	return append(all, check("editor", false, pairing))
 }

@@ -2,18 +2,13 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
-	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -64,33 +59,6 @@ func cues(set protocol.CueSettings) string {
 		return "off; turn them on with agentvoice.cues.enabled and agentvoice.cues.volume"
 	}
 	return fmt.Sprintf("on, at volume %g", set.Volume)
-}
-
-// reach opens a TCP connection to the provider without sending anything.
-func reach(ctx context.Context, p protocol.Provider, endpoint string) (string, error) {
-	row, _ := provider.Of(string(p))
-	base := cmp.Or(endpoint, row.Home)
-	u, err := url.Parse(base)
-	if err != nil || u.Hostname() == "" {
-		return "", fmt.Errorf("no endpoint for %s; set --endpoint", p)
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80"}[u.Scheme]
-	}
-	if port == "" {
-		port = "443"
-	}
-	d := net.Dialer{Timeout: 5 * time.Second}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return "", fault{fmt.Sprintf("cannot reach %s (%v)", u.Hostname(), err), "check the network, the proxy and --endpoint"}
-	}
-	found := u.Hostname()
-	if row.Session != nil && row.Session.Live {
-		found += ", by the Live API: it says answers in words of its own, and cannot be stopped"
-	}
-	return found, conn.Close()
 }
 
 // pairing says how an editor finds this daemon.

@@ -2,10 +2,18 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
 	"slices"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/internal/services"
@@ -16,19 +24,86 @@ import (
 // endsSoon is how long before its end a model is warned of.
 const endsSoon = 60 * 24 * time.Hour
 
-// examineModels says of each hosted model that the settings select what it costs and when it ends.
-func examineModels(set protocol.Settings, today time.Time) (all []finding) {
-	ours := live.HostedModels(set)
-	for _, m := range ours {
-		detail, err := examineModel(set, m, today)
-		ended := refused(set, m)
-		if known, ok := services.Of(m.Name); ok {
-			ended = known.EndsBefore(today)
+// hosted returns the models of OpenAI that talk would use with the same flags.
+func (f *doctorFlags) hosted(set protocol.Settings) []live.HostedModel {
+	models := live.HostedModels(set)
+	openAI, _ := provider.Of(provider.OpenAI)
+	home, _ := openAI.Base("")
+	if base, _ := openAI.Base(f.assistantFlags.endpoint); f.agent == "openai" && base == home {
+		models = append(models, live.HostedModel{Name: f.assistantFlags.model, Setting: "--agent-model", Use: services.Chat, Provider: protocol.ProviderOpenAI})
+	}
+	return models
+}
+
+// ends returns the function that asks OpenAI when it ends a model. Without a key it asks nothing.
+func (f *doctorFlags) ends(ctx context.Context, t transports) func(live.HostedModel) (services.Day, error) {
+	return func(m live.HostedModel) (services.Day, error) {
+		transport, key := t.chat, os.Getenv(envOpenAI)
+		if m.Use != services.Chat {
+			c, _ := credentials(f.keyFile)(ctx, protocol.ProviderOpenAI) // an error is reported as one of the credentials
+			transport, key = t.voice, c.Value
 		}
-		all = append(all, found("model", ended, detail, nil, err))
+		if key == "" {
+			return services.Day{}, nil
+		}
+		return endOf(ctx, transport, key, m.Name)
+	}
+}
+
+// maxModel bounds what is read of the description of a model, in bytes.
+const maxModel = 64 << 10
+
+// endOf asks OpenAI when it ends a model; zero if no end is announced.
+func endOf(ctx context.Context, t http.RoundTripper, key, model string) (end services.Day, err error) {
+	openAI, _ := provider.Of(provider.OpenAI)
+	home, _ := openAI.Base("")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, home+"/models/"+url.PathEscape(model), nil)
+	if err != nil {
+		return end, err
+	}
+	openAI.Authorize(req.Header, key, false)
+	res, err := t.RoundTrip(req)
+	if err != nil {
+		return end, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	var row struct {
+		Ends *services.Day `json:"shutdown_date"`
+	}
+	switch {
+	case res.StatusCode == http.StatusUnauthorized:
+		return end, errors.New("it rejected the key")
+	case res.StatusCode == http.StatusNotFound:
+		return end, errors.New("it does not have this model, or the key may not use it")
+	case res.StatusCode != http.StatusOK:
+		return end, fmt.Errorf("status %d", res.StatusCode)
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxModel)).Decode(&row); err != nil {
+		return end, errors.New("its answer does not describe a model")
+	}
+	if row.Ends != nil {
+		end = *row.Ends
+	}
+	return end, nil
+}
+
+// examineModels says of each hosted model what it costs and when it ends, by the table or, if that is
+// sooner or the table does not know it, by what ask returns.
+func examineModels(set protocol.Settings, models []live.HostedModel, today time.Time, ask func(live.HostedModel) (services.Day, error)) (all []finding) {
+	for _, m := range models {
+		known, _ := services.Of(m.Name)
+		told, err := ask(m)
+		if !told.IsZero() && (known.Ends.IsZero() || told.Before(known.Ends.Time)) {
+			known.Ends = told
+		}
+		detail, problem := examineModel(set, m, known, today)
+		if err != nil && problem == nil {
+			detail += fmt.Sprintf("; asking OpenAI for its end failed (%v)", err)
+		}
+		all = append(all, found("model", refused(set, m) || known.EndsBefore(today), detail, nil, problem))
 	}
 	for _, m := range live.AllModels(set) { // of other services, only what keeps a conversation from starting
-		if !slices.Contains(ours, m) && refused(set, m) {
+		if !slices.Contains(models, m) && refused(set, m) {
 			all = append(all, found("model", true, "", nil, unpriced(m)))
 		}
 	}
@@ -45,23 +120,24 @@ func unpriced(m live.HostedModel) error {
 	return fault{m.Name + ": what it costs is not known, so no conversation starts with it while a budget is set", "set its price in " + protocol.Prefix + "budget.prices"}
 }
 
-// examineModel describes a model. The error is that it ends soon, has ended, or cannot be used with a budget.
-func examineModel(set protocol.Settings, m live.HostedModel, today time.Time) (string, error) {
-	known, ok := services.Of(m.Name)
-	own := daemon.Priced(set, m.UseOf()).Price
-	switch {
-	case refused(set, m):
+// examineModel describes a model; known has no name if the table has no row of it. The error is that
+// it ends soon, has ended, or cannot be used with a budget.
+func examineModel(set protocol.Settings, m live.HostedModel, known services.Model, today time.Time) (string, error) {
+	if refused(set, m) {
 		return "", unpriced(m)
-	case !ok && own == nil:
-		return m.Name + ": when it ends and what it costs is not known here; with a budget, set its price in " + protocol.Prefix + "budget.prices", nil
-	case !ok:
-		return fmt.Sprintf("%s: %s (your price); when it ends is not known here", m.Name, priceText(*own)), nil
 	}
-	text := fmt.Sprintf("%s: %v (as of %v)", m.Name, *known.Price, known.Looked)
-	if own != nil {
-		text = fmt.Sprintf("%s: %s (your price)", m.Name, priceText(*own))
+	var text string
+	switch own := daemon.Priced(set, m.UseOf()).Price; {
+	case own != nil:
+		text = fmt.Sprintf("%s: %s (your price)", m.Name, cmp.Or(own.String(), "free"))
+	case known.Price != nil:
+		text = fmt.Sprintf("%s: %v (as of %v)", m.Name, *known.Price, known.Looked)
+	default:
+		text = fmt.Sprintf("%s: what it costs is not known here; with a budget, set its price in %sbudget.prices", m.Name, protocol.Prefix)
 	}
 	switch {
+	case known.Ends.IsZero() && known.Name == "":
+		return text + "; when it ends is not known here", nil
 	case known.Ends.IsZero():
 		return text, nil
 	case !known.EndsBefore(today.Add(endsSoon)):
@@ -74,12 +150,13 @@ func examineModel(set protocol.Settings, m live.HostedModel, today time.Time) (s
 	return "", fault{fmt.Sprintf("%s: OpenAI %s %v", m.Name, ends, known.Ends), otherModel(m, known)}
 }
 
-func priceText(p services.Price) string { return cmp.Or(p.String(), "free") }
-
 // otherModel says what to use instead of a model.
 func otherModel(m live.HostedModel, known services.Model) string {
-	if m.Use == services.Speech { // there are no others for that request
+	switch {
+	case m.Use == services.Speech: // there are no others for that request
 		return fmt.Sprintf("set %svoice.provider to local and %svoice.wire to auto", protocol.Prefix, protocol.Prefix)
+	case known.Instead == "":
+		return fmt.Sprintf("set %s to another model", m.Setting)
 	}
 	return fmt.Sprintf("set %s to %s", m.Setting, known.Instead)
 }

@@ -24,6 +24,14 @@ func with(t *testing.T, changed map[string]string) protocol.Settings {
 	return set
 }
 
+// modelsFound returns what doctor says about models without asking their service, which needs a key.
+func modelsFound(t *testing.T, set protocol.Settings, today time.Time) []finding {
+	t.Helper()
+	t.Setenv(envOpenAI, "")
+	f := doctorFlags{}
+	return examineModels(f.hosted(set), today, f.ends(t.Context(), transports{}))
+}
+
 // TestDoctorNamesTheEndOfModels with an injected day.
 func TestDoctorNamesTheEndOfModels(t *testing.T) {
 	openai := map[string]string{"agentvoice.provider": "openai", "agentvoice.turnDetection.mode": "server", "agentvoice.voice.model": "gpt-4o-mini-tts", "agentvoice.transcription.model": "gpt-4o-mini-transcribe"}
@@ -37,7 +45,7 @@ func TestDoctorNamesTheEndOfModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		var told strings.Builder
-		for _, f := range examineModels(with(t, openai), at) {
+		for _, f := range modelsFound(t, with(t, openai), at) {
 			mark := map[bool]string{true: "FAIL", false: "warn"}[f.Needed]
 			if f.OK {
 				mark = "ok"
@@ -52,15 +60,15 @@ func TestDoctorNamesTheEndOfModels(t *testing.T) {
 	}
 	at := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 	openai["agentvoice.model"], openai["agentvoice.transcription.model"] = "gpt-realtime", "gpt-9"
-	all := examineModels(with(t, openai), at)
+	all := modelsFound(t, with(t, openai), at)
 	wants(t, all[:1], "model", false, "gpt-realtime: OpenAI ends it on 2027-01-20; set agentvoice.model to gpt-realtime-2.1")
 	wants(t, all[1:2], "model", true, "gpt-9", "with a budget, set its price in agentvoice.budget.prices")
 	// Another service does not end what it calls by the same names, and local models are its own.
 	openai["agentvoice.endpoint"] = "https://proxy.example"
-	if all := examineModels(with(t, openai), at); all != nil {
+	if all := modelsFound(t, with(t, openai), at); all != nil {
 		t.Errorf("of another service: %v", all)
 	}
-	if all := examineModels(protocol.DefaultSettings(), at); all != nil {
+	if all := modelsFound(t, protocol.DefaultSettings(), at); all != nil {
 		t.Errorf("of this machine: %v", all)
 	}
 }

@@ -134,14 +134,8 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if settings.Agent != "" && !f.agentSet {
-		f.agent = settings.Agent
-	}
-	switch {
-	case f.assistantFlags.endpoint != "" && f.agent != "openai":
-		return misuse{errors.New("--agent-endpoint is the address of the assistant for --agent openai; add that")}
-	case f.sharedFlags.endpoint != "" && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal:
-		return misuse{errors.New("--endpoint is the address of a voice service, and the local one has none; add --provider, or use --agent-endpoint for the assistant")}
+	if err := f.follow(settings, f.sharedFlags.endpoint); err != nil {
+		return err
 	}
 	adapter, err := f.adapter()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,23 +124,32 @@ func textValue(value string) json.RawMessage {
 // journalOutput is where --journal writes, nil without the flag. It creates nothing
 // before recording starts.
 func (f *sharedFlags) journalOutput(s protocol.Settings, started time.Time) (journal.Output, error) {
-	switch {
-	case f.journal == "":
+	if f.journal == "" {
 		return nil, nil
-	case !s.Privacy.Persist:
-		return nil, misuse{errors.New("--journal writes the conversation to disk, which agentvoice.privacy.persist forbids; remove --journal or change the setting")}
-	case f.journalLimits.Bytes < journal.MinBytes || f.journalLimits.Bytes > journal.MaxBytes || f.journalLimits.Files < 1:
-		return nil, misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: use %d to %d bytes and at least one file",
-			f.journalLimits.Bytes, f.journalLimits.Files, journal.MinBytes, journal.MaxBytes)}
 	}
-	where := f.journal
-	if !strings.HasSuffix(where, ".jsonl") {
-		where = filepath.Join(where, "journal-"+started.UTC().Format("20060102-150405")+".jsonl")
+	where, err := f.journalPath(s, started)
+	if err != nil {
+		return nil, err
 	}
 	if err := ownersOnly(where); err != nil {
 		return nil, fmt.Errorf("cannot make the journal private: %w; use a file of your own, or a new one", err)
 	}
 	return journal.Files(where, f.journalLimits), nil
+}
+
+// journalPath is the file that --journal names, or the one in the folder that it names.
+func (f *sharedFlags) journalPath(s protocol.Settings, started time.Time) (string, error) {
+	switch {
+	case !s.Privacy.Persist:
+		return "", misuse{errors.New("--journal writes the conversation to disk, which agentvoice.privacy.persist forbids; remove --journal or change the setting")}
+	case f.journalLimits.Bytes < journal.MinBytes || f.journalLimits.Bytes > journal.MaxBytes || f.journalLimits.Files < 1:
+		return "", misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: use %d to %d bytes and at least one file",
+			f.journalLimits.Bytes, f.journalLimits.Files, journal.MinBytes, journal.MaxBytes)}
+	}
+	if strings.HasSuffix(f.journal, ".jsonl") {
+		return f.journal, nil
+	}
+	return filepath.Join(f.journal, "journal-"+started.UTC().Format("20060102-150405")+".jsonl"), nil
 }
 
 // ownersOnly makes a file that will be written readable by its owner only, as a new one is.
@@ -370,16 +380,32 @@ const defaultChatModel = "gpt-6-luna"
 
 // assistantFlags select the assistant.
 type assistantFlags struct {
-	agent    string
-	agentSet bool // the flag was set, so it overrides the setting
-	endpoint string
-	model    string
+	agent     string
+	agentSet  bool // the flag was set, so it overrides the setting
+	endpoint  string
+	model     string
+	transport http.RoundTripper // of an OpenAI-compatible endpoint; nil for the default
 }
 
 func (f *assistantFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.agent, "agent", "offline", "assistant: offline, openai for an OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp")
 	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant, such as http://127.0.0.1:11434/v1 (openai; default OpenAI, with the key in "+envOpenAI+")")
 	fs.StringVar(&f.model, "agent-model", defaultChatModel, "the assistant's model (openai)")
+}
+
+// follow takes the assistant from the settings, unless the flag names one, and refuses an address that
+// nothing would use.
+func (f *assistantFlags) follow(s protocol.Settings, voice string) error {
+	if s.Agent != "" && !f.agentSet {
+		f.agent = s.Agent
+	}
+	switch {
+	case f.endpoint != "" && f.agent != "openai":
+		return misuse{errors.New("--agent-endpoint is the address of the assistant for --agent openai; add that")}
+	case voice != "" && s.Hears() == protocol.ProviderLocal && s.Speaks() == protocol.ProviderLocal:
+		return misuse{errors.New("--endpoint is the address of a voice service, and the local one has none; add --provider, or use --agent-endpoint for the assistant")}
+	}
+	return nil
 }
 
 func (f *assistantFlags) adapter() (copilot.Adapter, error) {
@@ -407,7 +433,7 @@ func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
 	case "offline":
 		return offline.New(offline.Options{Dir: dir}), nil
 	case "openai":
-		return openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI)), Effort: services.Effort})
+		return openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI)), Effort: services.Effort, Transport: f.transport})
 	}
 	command, ok := strings.CutPrefix(name, "acp:")
 	if !ok {

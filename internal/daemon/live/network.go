@@ -33,12 +33,17 @@ func (c clients) client(set protocol.Settings) *http.Client {
 		return nil
 	}
 	if c[name] == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		proxy := proxyOf(set)
-		t.Proxy = func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
-		c[name] = &http.Client{Transport: t}
+		c[name] = &http.Client{Transport: Transport(set)}
 	}
 	return c[name]
+}
+
+// Transport makes requests to services through the proxy of the settings, or else that of the
+// environment.
+func Transport(set protocol.Settings) *http.Transport {
+	t, proxy := http.DefaultTransport.(*http.Transport).Clone(), proxyOf(set)
+	t.Proxy = func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
+	return t
 }
 
 func (c clients) close() {
