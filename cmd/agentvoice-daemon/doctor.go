@@ -176,6 +176,7 @@ func (f *doctorFlags) examine(ctx context.Context, set protocol.Settings, say fu
 		found("voice detection", local && needed, detail, nil, err))
 	all = append(all, findSpeech(modelNames(set.Models), language).examine(local, live.ChoiceOf(set, language), localSpeaker(set))...)
 	all = append(all, examineEnds(f.journal)...)
+	all = append(all, examineJournal(set, &f.sharedFlags)...)
 	all = append(all,
 		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))

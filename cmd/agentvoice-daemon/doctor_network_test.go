@@ -274,6 +274,7 @@ func TestDoctorChecksWhatTalkWouldUse(t *testing.T) {
 	}
 	wants(t, all, "agent", true, "openai at chat.example through the proxy "+proxy.Listener.Addr().String()+", without a key, model llama3.2")
 	wants(t, all, "provider", true, "speech.example through the proxy")
+	wants(t, all, "journal", true, folder)
 	if seen := proxy.seen(); !slices.Equal(seen, []string{"GET chat.example", "GET speech.example"}) {
 		t.Errorf("the proxy was asked for %q", seen)
 	}
