@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/services"
 )
 
-var today = flag.Bool("today", false, "look at the defaults as of today, not of the last commit")
+var asOfToday = flag.Bool("today", false, "look at the defaults as of today, not of the last commit")
 
 // hostedDefaults returns where each default model of OpenAI is used. Other rows have names of local servers.
 func hostedDefaults() map[string]string {
@@ -52,7 +52,7 @@ func ending(used map[string]string, day time.Time) (names []string) {
 // last commit, so that an old one stays green; make official uses the real day.
 func TestNoDefaultEndsSoon(t *testing.T) {
 	day := time.Now()
-	if !*today {
+	if !*asOfToday {
 		out, err := exec.Command("git", "log", "-1", "--format=%cI").Output()
 		if err == nil {
 			day, err = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))

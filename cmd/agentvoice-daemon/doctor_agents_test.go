@@ -65,9 +65,9 @@ func TestDoctorNamesTheVersionOfAnAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wants(t, []finding{agentFound(t, "acp:gemini")}, "agent", true, "Gemini CLI at "+filepath.Join(bin, "gemini")+", version 0.40.1; to sign in")
+	wants(t, []finding{agentFound(t, "acp:gemini")}, "agent", true, "Gemini CLI at "+filepath.Join(bin, "gemini")+", version 0.40.1; version 0.61.0 was driven by tests")
 	for _, agent := range []string{"acp:qwen", "acp:" + filepath.Join(dir, "plain")} {
-		if f := wants(t, []finding{agentFound(t, agent)}, "agent", true); strings.Contains(f.Detail, "version") {
+		if f := wants(t, []finding{agentFound(t, agent)}, "agent", true); strings.Contains(f.Detail, ", version") {
 			t.Errorf("%s: %s", agent, f.Detail)
 		}
 	}

@@ -145,7 +145,10 @@ var today = time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
 // hostedFlags are --provider openai --agent openai.
 func hostedFlags(t *testing.T, changed map[string]string) (*doctorFlags, protocol.Settings) {
 	t.Helper()
-	all := map[string]string{"agentvoice.provider": "openai", "agentvoice.voice.model": "gpt-4o-mini-tts"}
+	all := map[string]string{
+		"agentvoice.provider": "openai", "agentvoice.turnDetection.mode": "server",
+		"agentvoice.transcription.model": "gpt-4o-mini-transcribe", "agentvoice.voice.model": "gpt-4o-mini-tts",
+	}
 	for name, value := range changed {
 		all[name] = value
 	}

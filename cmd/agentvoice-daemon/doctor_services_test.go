@@ -29,7 +29,7 @@ func modelsFound(t *testing.T, set protocol.Settings, today time.Time) []finding
 	t.Helper()
 	t.Setenv(envOpenAI, "")
 	f := doctorFlags{}
-	return examineModels(f.hosted(set), today, f.ends(t.Context(), transports{}))
+	return examineModels(set, f.hosted(set), today, f.ends(t.Context(), transports{}))
 }
 
 // TestDoctorNamesTheEndOfModels with an injected day.
@@ -86,7 +86,7 @@ func TestDoctorNamesUnknownPrices(t *testing.T) {
 	const refused, fix = "no conversation starts with it while a budget is set", "set its price in agentvoice.budget.prices"
 	one := func(ok bool, s protocol.Settings, words ...string) {
 		t.Helper()
-		all := examineModels(s, at)
+		all := modelsFound(t, s, at)
 		if len(all) == 0 {
 			t.Fatal("no models")
 		}
@@ -106,7 +106,7 @@ func TestDoctorNamesUnknownPrices(t *testing.T) {
 		"with a price":     set(protocol.BudgetSettings{Day: 1, Prices: "whisper-1 minute=0.001"}, compatible),
 		"on this machine":  set(protocol.BudgetSettings{Day: 1}, map[string]string{"agentvoice.provider": "compatible", "agentvoice.endpoint": "http://127.0.0.1:8000"}),
 	} {
-		if all := examineModels(s, at); all != nil {
+		if all := modelsFound(t, s, at); all != nil {
 			t.Errorf("%s: %v", name, all)
 		}
 	}
