@@ -294,8 +294,8 @@ func (s Settings) voiceConflicts() []FieldError {
 		bad("wire", "is speech", fmt.Sprintf("auto; %s does not support speech", of))
 	case of == ProviderLive && s.SessionWith() != of:
 		bad("provider", "is live", "another provider; live speaks only if it also hears")
-	case s.Voice.Model == "" && needsModel && (of != s.SessionWith() || s.Voice.Wire == WireSpeech):
-		bad("model", "is empty", fmt.Sprintf("the name of a model or deployment; a voice of %s requires one", of))
+	case s.Voice.Model == "" && needsModel && (of != s.SessionWith() || s.Voice.Wire == WireSpeech || s.Voice.Endpoint != "" && s.Voice.Wire != WireRealtime):
+		bad("model", "is empty", fmt.Sprintf("the name of a model or deployment; a voice of %s requires one; or set agentvoice.voice.provider to local", of))
 	}
 	return fields
 }

@@ -6,9 +6,11 @@ import "cmp"
 func (s Settings) Hears() Provider { return cmp.Or(s.Hearing.Provider, s.Provider) }
 
 // Speaks returns the provider of the voice. Beside the recognition of a service of which no default voice
-// reads word for word, it is this machine's, unless a setting asks for that service's voice.
+// reads word for word, it is this machine's, unless a setting asks for that service's voice, or for a language
+// that this machine's default voice does not speak.
 func (s Settings) Speaks() Provider {
-	asked := s.Voice.Wire != WireAuto || s.Voice.Model != "" || s.Voice.Endpoint != ""
+	language := BaseLanguage(cmp.Or(s.Transcription.Language, s.Locale))
+	asked := s.Voice.Wire != WireAuto || s.Voice.Model != "" || s.Voice.Endpoint != "" || language != "" && language != "en"
 	if s.Voice.Provider == "" && s.Hears() == s.Provider && !asked && (s.Provider == ProviderOpenAI || s.Provider == ProviderAzure) {
 		return ProviderLocal
 	}

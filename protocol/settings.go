@@ -378,11 +378,11 @@ var SettingsTable = []Setting{
 		Meaning: "Uses names of the workspace for corrections: symbols, files, branches, dependencies and the open file, at most 2,000. They are kept in memory only, and stay on this machine unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them.",
 		field:   func(s *Settings) any { return &s.Words.Workspace }},
 	{Name: "agentvoice.words.send", Default: false, Scope: ScopeApplication, Restart: true,
-		Meaning: "Sends known names to the transcription service (`openai`, `azure`, `localai`) as part of its prompt, which improves their recognition: your own words first, then those of the workspace, about 600 characters. When off, they stay on this machine.",
+		Meaning: "Sends known names to the transcription service (`openai`, `azure`, `localai`) with the audio, which improves their recognition: your own words first, then those of the workspace, about 600 characters. When off, they stay on this machine.",
 		field:   func(s *Settings) any { return &s.Words.Send }},
 
 	{Name: "agentvoice.voice.provider", Default: "", Enum: append([]string{""}, enum(Providers).Values...), Scope: ScopeApplication, Restart: true,
-		Meaning: "The service for the voice, if it differs from recognition; empty for `agentvoice.provider`, but beside the recognition of `openai` and `azure` for `local`, which speaks on this machine, unless `agentvoice.voice.wire`, `model` or `endpoint` is set.",
+		Meaning: "The service for the voice, if it differs from recognition; empty for `agentvoice.provider`, but beside the recognition of `openai` and `azure` in English for `local`, which speaks on this machine, unless `agentvoice.voice.wire`, `model` or `endpoint` is set.",
 		field:   func(s *Settings) any { return &s.Voice.Provider }},
 	{Name: "agentvoice.voice.engine", Default: VoiceAuto, Enum: []string{VoiceAuto, VoiceNatural, VoiceFast}, Scope: ScopeApplication, Local: true, Restart: true,
 		Meaning: "How `local` speaks: `natural` with Kokoro, or the voice that you installed; `fast` with Flite, which sounds like a machine and needs no time to compute. `auto` is natural where this machine has the first words within 0.9 s; `agentvoice-daemon doctor` measures it.",

@@ -77,6 +77,7 @@ type utterance struct {
 	lastSound time.Time // its last packet that was not silent
 	samples   int       // of its audio so far
 	behind    bool      // it was requested while another was live
+	reading   reading   // of its text, once words of it are known
 	said      string    // its words so far
 	differs   bool      // they were found to differ from the text
 }
@@ -329,7 +330,10 @@ func (s *speech) compare(u *utterance, whole bool) {
 	if u.dropped || u.differs {
 		return
 	}
-	right, differs := deviation(u.Text, u.said, whole)
+	if u.reading.text == "" {
+		u.reading = newReading(u.Text)
+	}
+	right, differs := u.reading.deviation(u.said, whole)
 	if u.differs = differs; differs {
 		s.emit(action{kind: actMismatch, seg: u.Segment, right: right})
 	}

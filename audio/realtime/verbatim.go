@@ -1,8 +1,6 @@
 package realtime
 
 import (
-	"iter"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,67 +32,6 @@ func spokenDistance(text, spoken string) float64 {
 	}
 	return d
 }
-
-// maxTranscript is how much of a transcript is compared, in bytes.
-const maxTranscript = 1 << 16
-
-// A deviation of a part of a text. Two words more or less are a homophone or a number in other words.
-const (
-	mostAstray  = 2   // words of the spoken part that are none of the text's
-	shareAstray = 0.3 // of the spoken words, if that is more
-)
-
-// deviation compares a text with what of its reading is known so far, or with the whole reading. It
-// reports whether they really differ, and how many bytes of the text were said as they are written. The
-// last word may still be incomplete. A "not" more or less turns the meaning around, however long the text is.
-func deviation(text, said string, whole bool) (right int, differs bool) {
-	if !whole {
-		said = said[:strings.LastIndexFunc(said, unicode.IsSpace)+1]
-	}
-	if len(said) > 16*len(text)+1024 {
-		return 0, true
-	}
-	spoken := withoutSymbol(spokenWords(said))
-	astray := len(spoken) // if nothing of the text was said
-	for end := range wordEnds(text) {
-		part := withoutSymbol(spokenWords(text[:end]))
-		astray = min(astray, int(math.Round(editDistance(part, spoken)*float64(max(len(part), len(spoken))))))
-		if len(part) <= len(spoken) && editDistance(part, spoken[:len(part)]) == 0 {
-			right = end
-		}
-	}
-	switch {
-	case whole:
-		return right, spokenDistance(text, said) > realMismatch || negations(text) != negations(said)
-	case spokenDistance(text, said) == 0:
-		return len(text), false
-	}
-	return right, astray > max(mostAstray, int(shareAstray*float64(len(spoken))))
-}
-
-// withoutSymbol returns words without the symbol that stands for all of them.
-func withoutSymbol(words []string) []string {
-	return slices.DeleteFunc(words, func(w string) bool { return w == symbol })
-}
-
-// wordEnds yields where the words of a text end.
-func wordEnds(text string) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i, r := range text {
-			if unicode.IsSpace(r) && i > 0 && !yield(i) {
-				return
-			}
-		}
-		if text != "" {
-			yield(len(text))
-		}
-	}
-}
-
-// negation matches the words that turn a meaning around.
-var negation = regexp.MustCompile(`(?i)\b(?:not|no|never|none|neither|nor|without|cannot|\pL+n['’]t|nicht|nie|niemals|kein(?:e|en|em|er|es)?|ohne)\b`)
-
-func negations(s string) int { return len(negation.FindAllString(s, -1)) }
 
 // editDistance returns the Levenshtein distance as a share of the longer text. Words
 // that belong to a number or a symbol of the other text cost nothing.

@@ -73,5 +73,11 @@ func FuzzSpokenDistance(f *testing.F) {
 		if d := spokenDistance(text, text); d != 0 {
 			t.Errorf("a text differs from itself by %v", d)
 		}
+		if right, _ := newReading(text).deviation(spoken, false); right < 0 || right > len(text) {
+			t.Errorf("%d of %d bytes are right", right, len(text))
+		}
+		if _, differs := newReading(text).deviation(text, true); differs {
+			t.Error("a text deviates from itself")
+		}
 	})
 }

@@ -607,9 +607,9 @@ export interface Configuration {
   'agentvoice.words.correct'?: boolean | null;
   /** Uses names of the workspace for corrections: symbols, files, branches, dependencies and the open file, at most 2,000. They are kept in memory only, and stay on this machine unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them. */
   'agentvoice.words.workspace'?: boolean | null;
-  /** Sends known names to the transcription service (`openai`, `azure`, `localai`) as part of its prompt, which improves their recognition: your own words first, then those of the workspace, about 600 characters. When off, they stay on this machine. */
+  /** Sends known names to the transcription service (`openai`, `azure`, `localai`) with the audio, which improves their recognition: your own words first, then those of the workspace, about 600 characters. When off, they stay on this machine. */
   'agentvoice.words.send'?: boolean | null;
-  /** The service for the voice, if it differs from recognition; empty for `agentvoice.provider`, but beside the recognition of `openai` and `azure` for `local`, which speaks on this machine, unless `agentvoice.voice.wire`, `model` or `endpoint` is set. */
+  /** The service for the voice, if it differs from recognition; empty for `agentvoice.provider`, but beside the recognition of `openai` and `azure` in English for `local`, which speaks on this machine, unless `agentvoice.voice.wire`, `model` or `endpoint` is set. */
   'agentvoice.voice.provider'?: '' | 'local' | 'openai' | 'live' | 'azure' | 'localai' | 'compatible' | null;
   /** How `local` speaks: `natural` with Kokoro, or the voice that you installed; `fast` with Flite, which sounds like a machine and needs no time to compute. `auto` is natural where this machine has the first words within 0.9 s; `agentvoice-daemon doctor` measures it. */
   'agentvoice.voice.engine'?: 'auto' | 'natural' | 'fast' | null;

@@ -12,7 +12,8 @@ export function hears(read: Read): Provider {
 
 export function speaks(read: Read): Provider {
   const of = provider(read('provider'));
-  const asked = (read('voice.wire') || 'auto') !== 'auto' || read('voice.model') !== '' || read('voice.endpoint') !== '';
+  const language = (read('transcription.language') || read('locale') || 'en').split('-')[0]?.toLowerCase();
+  const asked = (read('voice.wire') || 'auto') !== 'auto' || read('voice.model') !== '' || read('voice.endpoint') !== '' || language !== 'en';
   if (read('voice.provider') === '' && hears(read) === of && !asked && (of === 'openai' || of === 'azure')) {
     return 'local';
   }

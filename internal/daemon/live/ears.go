@@ -12,6 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -65,12 +66,15 @@ func hearingIn(set protocol.Settings, only bool) (row provider.Row, hearing prov
 		if set.Hearing.Wire != protocol.WireAuto && set.Hearing.Wire != string(h.Wire) {
 			continue
 		}
-		model := h.Model
+		fits := h.Model
 		if !only {
-			model = cmp.Or(h.Converses, model)
+			fits = cmp.Or(h.Converses, fits)
 		}
-		if model = cmp.Or(set.Transcription.Model, model); row.Deployments {
+		model := cmp.Or(set.Transcription.Model, fits)
+		if row.Deployments {
 			model = set.Transcription.Deployment
+		} else if m, _ := services.Of(model); m.Session == services.TranscriptionSession && (!only || h.Wire != provider.Realtime) {
+			model = fits // the named one is only for a session that recognises only
 		}
 		return row, h.Of(row, model)
 	}
@@ -103,7 +107,7 @@ const (
 
 // keywords returns the vocabulary as a list.
 func keywords(vocabulary string) (list []string) {
-	for word := range strings.FieldsFuncSeq(vocabulary, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+	for word := range strings.FieldsFuncSeq(vocabulary, func(r rune) bool { return strings.ContainsRune(",;、，；\n", r) }) {
 		word = strings.TrimSpace(word)
 		if word != "" && utf8.RuneCountInString(word) <= longestKeyword && !slices.Contains(list, word) && len(list) < mostKeywords {
 			list = append(list, word)

@@ -104,25 +104,25 @@ func (v *assistant) replace(c *call, seg audio.SegmentID, right int) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.pieces[seg]
-	if p == nil || p.ended || !c.voice.use(true) {
+	if p == nil || p.ended || !c.voice.rest(seg.Gen) {
 		return false
 	}
 	c.voice.session.CancelSpeech(seg.Gen)
-	v.behind = slices.DeleteFunc(v.behind, func(a unproven) bool { return a.seg.Gen == seg.Gen })
+	v.behind = slices.DeleteFunc(v.behind, func(a unproven) bool { return a.seg.Gen == seg.Gen && a.seg.Seq >= seg.Seq })
+	p.again = true
 	p.said.Text = restOf(p.said.Text, min(right, v.said(p)))
-	if p.said.Text == "" { // only the end of what it added was astray
-		p.ended = true
-		_ = v.player.EndSegment(seg) // flushed meanwhile
+	if p.said.Text == "" { // only what it added was astray
+		v.behind = append(v.behind, unproven{seg: seg, ends: true})
 		seg.Seq++
 	}
 	v.say(c, seg)
 	return true
 }
 
-// said estimates how many bytes of a segment's text its audio in the player has said: at the slowest pace
-// so far, so that no word is left out and a few may be said twice. The caller holds mu.
+// said estimates how many bytes of a segment's text its audio in the player has said: at a slower pace than
+// any voice's, so that no word is left out and a few may be said twice. The caller holds mu.
 func (v *assistant) said(p *piece) (bytes int) {
-	chars := int(float64(p.written) * p.rate / v.pace)
+	chars := int(float64(p.written) * p.rate / max(v.pace, slowestSpeech))
 	for ; chars > 0 && bytes < len(p.said.Text); chars-- {
 		_, n := utf8.DecodeRuneInString(p.said.Text[bytes:])
 		bytes += n

@@ -44,9 +44,34 @@ func TestADeviationIsCutOff(t *testing.T) {
 		if c.rest == "" {
 			want = want[1:]
 		}
-		if !slices.Equal(said, want) || len(v.behind) > 0 || !c1.voice.reads {
+		ends := len(v.behind) == 1 && v.behind[0].ends && v.behind[0].seg == one
+		if !slices.Equal(said, want) || len(v.behind) > 0 != (c.rest == "") || c.rest == "" && !ends || !c1.voice.reads {
 			t.Errorf("%s: the voice says %q, want %q; %d pieces of audio wait", name, said, want, len(v.behind))
 		}
+	}
+}
+
+// TestADeviationKeepsTheSentenceBefore, which waits while the next one is found to deviate; the session says
+// nothing more of the answer if the other voice fails, and speaks again in the next one.
+func TestADeviationKeepsTheSentenceBefore(t *testing.T) {
+	one, two := audio.SegmentID{Gen: 3, Seq: 1}, audio.SegmentID{Gen: 3, Seq: 2}
+	v, _ := deaf(t)
+	v.w.port.Warn = func(protocol.ErrorCode, string) {}
+	session, own := &saying{}, &saying{}
+	r := &reader{session: session, own: own}
+	c := &call{voice: r}
+	v.pieces[one] = &piece{rate: 1, said: realtime.Segment{ID: one, Text: "All tests pass."}, written: audio.SampleRate}
+	v.pieces[two] = &piece{rate: 1, said: realtime.Segment{ID: two, Text: "Shall I commit it?"}}
+	v.behind = []unproven{{seg: one, pcm: []int16{1}}, {seg: one, ends: true}, {seg: two, pcm: []int16{2}}}
+	v.mismatched(c, two, 0)
+	if len(v.behind) != 2 || !v.behind[1].ends || v.behind[1].seg != one || len(own.said) != 1 || own.said[0].Text != "Shall I commit it?" {
+		t.Errorf("%+v waits, and the voice says %+v", v.behind, own.said)
+	}
+	if v.takeOver(c, two, "authentication") || len(session.said) > 0 {
+		t.Errorf("the session is asked to say %+v of what was cancelled", session.said)
+	}
+	if r.reads || r.canceled != 4 {
+		t.Errorf("reads %v, canceled before %d", r.reads, r.canceled)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
@@ -27,6 +26,9 @@ type reader struct {
 	mu     sync.Mutex
 	reads  bool // own is in use
 	failed bool // own must not be used again
+	// canceled are the generations of which the session says nothing any more, because own says the
+	// rest: those before this one.
+	canceled uint32
 }
 
 // current returns the voice in use.
@@ -41,14 +43,39 @@ func (r *reader) current() Voice {
 
 func (r *reader) Speak(s realtime.Segment)           { r.current().Speak(s) }
 func (r *reader) Speeds() (slowest, fastest float64) { return r.current().Speeds() }
-func (r *reader) use(own bool) (changed bool) {
+
+// read has own say everything from now on.
+func (r *reader) read() (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.own == nil || r.reads == own || r.failed || r.mute {
+	if r.own == nil || r.reads || r.failed {
 		return false
 	}
-	r.reads, r.failed = own, !own
+	r.reads = true
 	return true
+}
+
+// rest is read where the session has begun with a generation.
+func (r *reader) rest(gen uint32) (changed bool) {
+	if !r.read() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.canceled = gen + 1
+	return true
+}
+
+// back has the session say everything, because own failed. It reports whether the session can still say
+// something of a generation.
+func (r *reader) back(gen uint32) (changed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.own == nil || !r.reads || r.mute {
+		return false
+	}
+	r.reads, r.failed = false, true
+	return gen >= r.canceled
 }
 
 func (r *reader) CancelSpeech(gen uint32) {
@@ -146,22 +173,30 @@ func (v ownVoice) Close() error {
 }
 
 // engineSpeaker returns a speaker that uses the local engine. It is loaded for the first segment, or
-// before, if that is certain to come.
+// before, if that is certain to come; if it cannot be loaded, the next segment tries again.
 func (s *service) engineSpeaker(set protocol.Settings, certain bool) (speak hosted.Speaker, done func() error) {
-	var asked atomic.Bool
-	load := sync.OnceValues(func() (voice.Synthesizer, error) {
-		asked.Store(true)
-		if s.w.cfg.Engines == nil {
+	var mu sync.Mutex
+	var engine voice.Synthesizer
+	closed := false
+	load := func() (voice.Synthesizer, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case engine != nil:
+			return engine, nil
+		case closed:
+			return nil, context.Canceled
+		case s.w.cfg.Engines == nil:
 			return nil, errors.New("this build has no local engines")
 		}
 		cfg, err := s.w.cfg.Engines(s.choice(set))
 		if err != nil {
 			return nil, err
 		}
-		return s.w.voice.speakers.of(cfg.Synthesizer)()
-	})
+		engine, err = s.w.voice.speakers.of(cfg.Synthesizer)()
+		return engine, err
+	}
 	if certain {
-		asked.Store(true)
 		go func() { _, _ = load() }() // the first segment gets the error
 	}
 	speak = func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {
@@ -174,12 +209,10 @@ func (s *service) engineSpeaker(set protocol.Settings, certain bool) (speak host
 		return voice.SpeakPromptly(ctx, engine, name, seg.Text, emit)
 	}
 	return speak, func() error {
-		if !asked.Load() {
+		mu.Lock()
+		defer mu.Unlock()
+		if closed = true; engine == nil {
 			return nil
-		}
-		engine, err := load()
-		if err != nil {
-			return nil // it was never there
 		}
 		return engine.Close()
 	}

@@ -215,10 +215,10 @@ func TestAParaphraseIsNotHeardTwice(t *testing.T) {
 	if v.readAloud(c); !r.reads {
 		t.Error("the session goes on to paraphrase")
 	}
-	if r.use(false); r.reads {
+	if !r.back(1) || r.reads {
 		t.Error("a voice that fails goes on")
 	}
-	if v.paraphrased.Store(c); r.use(true) {
+	if v.paraphrased.Store(c); r.read() {
 		t.Error("a voice that failed is used again")
 	}
 }

@@ -125,7 +125,7 @@ func lacks(set protocol.Settings) (codes []protocol.ErrorCode) {
 		{!voice.Cancel, protocol.CodeVoiceNotStopped},
 		{!hearing.Partials, protocol.CodeWordsLate},
 		{!hearing.Logprobs, protocol.CodeWordsUnchecked},
-		{hearing.Vocabulary != provider.Prompt && hearing.Vocabulary != provider.Keywords && set.Transcription.Prompt != "", protocol.CodeVocabularyUnused},
+		{hearing.Vocabulary != provider.Prompt && (hearing.Vocabulary != provider.Keywords || keywords(vocabulary(set)) == nil) && set.Transcription.Prompt != "", protocol.CodeVocabularyUnused},
 	} {
 		if c.lacks {
 			codes = append(codes, c.code)

@@ -24,14 +24,17 @@ func TestWhatTheChosenServicesLack(t *testing.T) {
 	}{
 		{"this machine", func(*protocol.Settings) {}, nil},
 		{"this machine, with a vocabulary", func(s *protocol.Settings) { s.Transcription.Prompt = "gopls" }, []protocol.ErrorCode{protocol.CodeVocabularyUnused}},
-		{"OpenAI", func(s *protocol.Settings) { s.Provider, s.Transcription.Prompt = protocol.ProviderOpenAI, "gopls" }, nil},
+		{"OpenAI", func(s *protocol.Settings) { s.Provider, s.Transcription.Prompt = protocol.ProviderOpenAI, "gopls" }, []protocol.ErrorCode{protocol.CodeWordsUnchecked}},
+		{"OpenAI, with a sentence for a vocabulary", func(s *protocol.Settings) {
+			s.Provider, s.Transcription.Prompt = protocol.ProviderOpenAI, "We talk about our operator for Kubernetes and about the loop that reconciles"
+		}, []protocol.ErrorCode{protocol.CodeWordsUnchecked, protocol.CodeVocabularyUnused}},
 		{"OpenAI in the session", func(s *protocol.Settings) { s.Provider, s.Voice.Wire = protocol.ProviderOpenAI, protocol.WireRealtime },
-			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly}},
+			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly, protocol.CodeWordsUnchecked}},
 		{"OpenAI Live", func(s *protocol.Settings) { s.Provider, s.Transcription.Prompt = protocol.ProviderLive, "gopls" },
 			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly, protocol.CodeVoiceNotStopped, protocol.CodeWordsUnchecked}},
 		{"OpenAI by requests", func(s *protocol.Settings) {
 			s.Provider, s.Hearing.Wire = protocol.ProviderOpenAI, protocol.WireTranscriptions
-		}, []protocol.ErrorCode{protocol.CodeWordsLate}},
+		}, []protocol.ErrorCode{protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},
 		{"any server", func(s *protocol.Settings) { s.Provider = protocol.ProviderCompatible }, []protocol.ErrorCode{protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},
 		{"LocalAI", func(s *protocol.Settings) { s.Provider = protocol.ProviderLocalAI },
 			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly, protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},

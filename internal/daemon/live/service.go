@@ -216,6 +216,9 @@ func recognises(cfg *realtime.Config, set protocol.Settings) {
 	if hearing.Wire == provider.Realtime {
 		cfg.TranscriptionModel = hearing.Model
 	}
+	if row.Name == provider.Local {
+		cfg.TranscriptionModel = set.Transcription.Model
+	}
 	cfg.NoLogprobs = hearing.Wire == provider.Realtime && !hearing.Logprobs
 	if hearing.Vocabulary == provider.Keywords {
 		cfg.Keywords = keywords(vocabulary(set))

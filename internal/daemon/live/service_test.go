@@ -68,11 +68,14 @@ func TestTheSessionOfOpenAI(t *testing.T) {
 		"the service ends the turns":   {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnServer }, nil, false, "gpt-transcribe", true},
 		"the session speaks":           {func(s *protocol.Settings) { s.Voice.Wire = protocol.WireRealtime }, ours, false, "gpt-transcribe", true},
 		"requests speak":               {func(s *protocol.Settings) { s.Voice.Model = "gpt-4o-mini-tts" }, ours, true, "gpt-live-transcribe", true},
+		"a model that only listens, in a session that speaks": {func(s *protocol.Settings) {
+			s.Transcription.Model, s.Voice.Wire = "gpt-live-transcribe", protocol.WireRealtime
+		}, ours, false, "gpt-transcribe", true},
 		"a model of the user's server": {func(s *protocol.Settings) { s.Transcription.Model = "ours" }, ours, true, "ours", true},
 	} {
 		set := protocol.DefaultSettings()
 		set.Provider = protocol.ProviderOpenAI
-		set.Transcription.Language, set.Transcription.Prompt = "de-AT", "gopls, parseConfig,gopls"
+		set.Transcription.Language, set.Transcription.Prompt = "en-GB", "gopls, parseConfig,gopls"
 		set.Hearing.NoiseReduction = protocol.NoiseReductionFar
 		c.change(&set)
 		cfg, err := s.dialConfig(set, c.judge)
@@ -85,8 +88,8 @@ func TestTheSessionOfOpenAI(t *testing.T) {
 		if cfg.NoiseReduction != realtime.FarField {
 			t.Errorf("%s: noise reduction %q", name, cfg.NoiseReduction)
 		}
-		lists := slices.Equal(cfg.Keywords, []string{"gopls", "parseConfig"}) && slices.Equal(cfg.Languages, []string{"de"}) && cfg.TranscriptionPrompt == "" && cfg.Language == ""
-		words := cfg.Keywords == nil && cfg.Languages == nil && cfg.TranscriptionPrompt == set.Transcription.Prompt && cfg.Language == "de"
+		lists := slices.Equal(cfg.Keywords, []string{"gopls", "parseConfig"}) && slices.Equal(cfg.Languages, []string{"en"}) && cfg.TranscriptionPrompt == "" && cfg.Language == ""
+		words := cfg.Keywords == nil && cfg.Languages == nil && cfg.TranscriptionPrompt == set.Transcription.Prompt && cfg.Language == "en"
 		if lists != c.lists || words == c.lists {
 			t.Errorf("%s: keywords %q, languages %q, prompt %q, language %q", name, cfg.Keywords, cfg.Languages, cfg.TranscriptionPrompt, cfg.Language)
 		}

@@ -65,6 +65,7 @@ type piece struct {
 	said    realtime.Segment
 	written int64 // samples accepted by the player
 	ended   bool  // written is final
+	again   bool  // another voice says the rest, and some words twice
 }
 
 func newVoice(w *World) *assistant {
@@ -157,7 +158,7 @@ func (v *assistant) readAloud(c *call) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.pieces) == 0 && v.paraphrased.CompareAndSwap(c, nil) {
-		c.voice.use(true)
+		c.voice.read()
 	}
 }
 
@@ -182,7 +183,7 @@ func (v *assistant) say(c *call, from audio.SegmentID) {
 func (v *assistant) takeOver(c *call, failed audio.SegmentID, code string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p := v.pieces[failed]; p != nil && p.written > 0 || !c.voice.use(false) {
+	if p := v.pieces[failed]; p != nil && p.written > 0 || !c.voice.back(failed.Gen) {
 		return false
 	}
 	v.w.cfg.Log.Warn().Str("reason", code).Msg("the voice failed; the session speaks from now on")
@@ -280,7 +281,7 @@ func (v *assistant) learn(e audio.PlayerEvent) {
 	defer v.mu.Unlock()
 	p := v.pieces[e.Seg]
 	delete(v.pieces, e.Seg)
-	if p == nil || p.chars < 8 { // too short to measure a pace
+	if p == nil || p.chars < 8 || p.again { // too short to measure a pace, or longer than its text
 		return
 	}
 	if pace := float64(e.Of) / float64(p.chars) * p.rate; !v.learned || pace > v.pace {
