@@ -61,13 +61,13 @@ func TestTheSessionOfOpenAI(t *testing.T) {
 		model   string
 		lists   bool
 	}{
-		"by default":                   {func(*protocol.Settings) {}, ours, true, "gpt-live-transcribe", true},
-		"push-to-talk":                 {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk }, nil, true, "gpt-live-transcribe", true},
-		"another model":                {func(s *protocol.Settings) { s.Transcription.Model = "gpt-4o-transcribe" }, ours, true, "gpt-4o-transcribe", false},
-		"no detector here":             {func(*protocol.Settings) {}, nil, false, "gpt-transcribe", true},
-		"the service ends the turns":   {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnServer }, nil, false, "gpt-transcribe", true},
-		"the session speaks":           {func(s *protocol.Settings) { s.Voice.Wire = protocol.WireRealtime }, ours, false, "gpt-transcribe", true},
-		"requests speak":               {func(s *protocol.Settings) { s.Voice.Model = "gpt-4o-mini-tts" }, ours, true, "gpt-live-transcribe", true},
+		"by default":                 {func(*protocol.Settings) {}, ours, true, "gpt-live-transcribe", true},
+		"push-to-talk":               {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk }, nil, true, "gpt-live-transcribe", true},
+		"another model":              {func(s *protocol.Settings) { s.Transcription.Model = "gpt-4o-transcribe" }, ours, true, "gpt-4o-transcribe", false},
+		"no detector here":           {func(*protocol.Settings) {}, nil, false, "gpt-transcribe", true},
+		"the service ends the turns": {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnServer }, nil, false, "gpt-transcribe", true},
+		"the session speaks":         {func(s *protocol.Settings) { s.Voice.Wire = protocol.WireRealtime }, ours, false, "gpt-transcribe", true},
+		"requests speak":             {func(s *protocol.Settings) { s.Voice.Model = "gpt-4o-mini-tts" }, ours, true, "gpt-live-transcribe", true},
 		"a model that only listens, in a session that speaks": {func(s *protocol.Settings) {
 			s.Transcription.Model, s.Voice.Wire = "gpt-live-transcribe", protocol.WireRealtime
 		}, ours, false, "gpt-transcribe", true},
