@@ -42,7 +42,10 @@ func writable(path string) error {
 		return file.Close()
 	}
 	dir := filepath.Dir(path)
-	for errors.Is(exists(dir), fs.ErrNotExist) && dir != filepath.Dir(dir) {
+	for {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
 		dir = filepath.Dir(dir)
 	}
 	file, err := os.CreateTemp(dir, ".agentvoice-*")
@@ -50,11 +53,6 @@ func writable(path string) error {
 		return fault{fmt.Sprintf("cannot write the journal in %s (%v)", dir, errors.Unwrap(err)), "give --journal a folder of your own"}
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
-}
-
-func exists(path string) error {
-	_, err := os.Stat(path)
-	return err
 }
 
 // protected says who can read and replace the files of a journal in a folder.
