@@ -32,14 +32,21 @@ type paidWorld struct {
 	meter *daemon.Meter
 	calls int
 
-	mu   sync.Mutex
-	told []string // aloud, or as a warning
+	silent bool // the service does not answer a dial
+	epoch  uint32
+
+	mu    sync.Mutex
+	told  []string // aloud, or as a warning
+	muted bool
 }
 
 func (w *paidWorld) Execute(e csm.Effect) {
 	switch e := e.(type) {
 	case csm.OpenConnection:
 		w.calls++
+		if w.epoch = e.Epoch; w.silent {
+			return
+		}
 		w.meter = w.port.Opened(w.model)
 		w.port.Post(world.Ending(e, world.Done))
 	case csm.CloseConnection:
@@ -53,10 +60,19 @@ func (w *paidWorld) Execute(e csm.Effect) {
 	}
 }
 func (*paidWorld) Configure(protocol.Settings)          {}
-func (*paidWorld) Mute(bool)                            {}
 func (*paidWorld) Close() error                         { return nil }
 func (w *paidWorld) Pays(protocol.Settings) []usage.Use { return []usage.Use{w.model} }
-func (w *paidWorld) Say(text string)                    { w.tell("aloud: " + text) }
+func (w *paidWorld) Mute(muted bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.muted = muted
+}
+func (w *paidWorld) isMuted() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.muted
+}
+func (w *paidWorld) Say(text string) { w.tell("aloud: " + text) }
 func (w *paidWorld) tell(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -312,4 +328,96 @@ func TestPriceOfTheUserCounts(t *testing.T) {
 	if u, _ := p.used(); u.Unpriced != 1 || u.Cost.Dollars() != 0.012 {
 		t.Errorf("%+v is counted", u)
 	}
+}
+
+// dear spends ten dollars.
+var dear = usage.Use{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextOut: 1_000_000}}
+
+// A conversation that is not connected ends at once: nothing can be said, and each attempt to connect may cost.
+func TestSpentBudgetDialsNoMore(t *testing.T) {
+	for name, lose := range map[string]func(*paid){
+		"connecting":           func(p *paid) {},
+		"reconnecting":         func(p *paid) { p.lose() },
+		"lost in the farewell": func(p *paid) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := begin(t, liveModel, protocol.BudgetSettings{Day: 1}, func(*daemon.Config) {})
+			if name == "connecting" {
+				p.d.Post(csm.UserStop{})
+				p.after(time.Second)
+				p.silent = true
+				p.d.Post(csm.UserStart{})
+				p.settle()
+			}
+			p.silent = true
+			lose(p)
+			p.port.Used(dear)
+			p.settle()
+			if name == "lost in the farewell" {
+				if phase := p.d.State().Phase(); phase != csm.PhaseListening {
+					t.Fatalf("it is in %v", phase)
+				}
+				p.lose()
+			}
+			if phase := p.d.State().Phase(); phase != csm.PhaseIdle {
+				t.Errorf("it is in %v", phase)
+			}
+			calls := p.calls
+			p.after(time.Minute)
+			if p.calls != calls {
+				t.Errorf("%d more calls", p.calls-calls)
+			}
+		})
+	}
+}
+
+// lose loses the connection.
+func (p *paid) lose() {
+	p.t.Helper()
+	p.d.Post(csm.ConnLost{Epoch: p.epoch, Code: csm.CodeConnectionLost})
+	p.settle()
+}
+
+// slow is an assistant that answers until it is cancelled.
+type slow struct {
+	sent, cancelled chan struct{}
+}
+
+func (slow) Name() string { return "slow" }
+func (a slow) Send(ctx context.Context, _ copilot.Request, _ func(string)) error {
+	a.sent <- struct{}{}
+	<-ctx.Done()
+	a.cancelled <- struct{}{}
+	return ctx.Err()
+}
+
+// The farewell is not discarded by the rest of the answer, and no other turn begins during it.
+func TestFarewellIsTheLastThing(t *testing.T) {
+	a := slow{make(chan struct{}, 10), make(chan struct{}, 10)}
+	p := begin(t, liveModel, protocol.BudgetSettings{Day: 1}, func(cfg *daemon.Config) { cfg.Adapter = a })
+	text := func(text string) {
+		t.Helper()
+		if err := p.d.SendText(text, func(csm.Reply, protocol.Snapshot) {}); err != nil {
+			t.Fatal(err)
+		}
+		p.settle()
+	}
+	text("hello")
+	<-a.sent
+	if phase := p.d.State().Phase(); phase == csm.PhaseListening || p.isMuted() {
+		t.Fatalf("it is in %v, muted: %v", phase, p.isMuted())
+	}
+	p.port.Used(dear)
+	p.settle()
+	<-a.cancelled
+	p.settle()
+	p.said("0s budgetSpent: Your budget is spent, so the conversation ended. (2026-11-03: 10.03 / 1.00 USD)", "0s aloud: Your budget is spent.")
+	if phase := p.d.State().Phase(); phase != csm.PhaseListening || !p.isMuted() {
+		t.Errorf("during the farewell, it is in %v, muted: %v", phase, p.isMuted())
+	}
+	text("and now?")
+	if phase := p.d.State().Phase(); phase != csm.PhaseIdle || len(a.sent) > 0 || p.isMuted() {
+		t.Errorf("after another request, it is in %v, muted: %v, and %d requests were made", phase, p.isMuted(), len(a.sent))
+	}
+	p.after(time.Minute)
 }

@@ -122,6 +122,7 @@ type Daemon struct {
 
 	workspace *protocol.Workspace // nil until the client says what is open
 	folder    string              // path of the folder to work in; "" for the active one
+	leaving   leaving
 	call      csm.Call
 	calls     map[csm.Call]func(csm.Reply, protocol.Snapshot)
 	why       map[csm.Event]string // reasons of posted failures
@@ -425,6 +426,7 @@ func (d *Daemon) language() string {
 func (d *Daemon) execute(s dispatch.Step) {
 	d.fixTurns(s)
 	d.tellHeld(s.State.Hold)
+	withhold := d.leave(s)
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.PublishTool:
@@ -461,7 +463,9 @@ func (d *Daemon) execute(s dispatch.Step) {
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.SendCopilot:
-			d.assistant.send(f, d.modelOf(s.State))
+			if !withhold {
+				d.assistant.send(f, d.modelOf(s.State))
+			}
 		case csm.CallTool:
 			d.assistant.callTool(f)
 		default: // handled above

@@ -2,11 +2,9 @@ package daemon
 
 import (
 	"strings"
-	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
@@ -74,23 +72,4 @@ func (d *Daemon) refuse() {
 		d.warn(protocol.CodePriceUnknown, strings.Join(models, ", "))
 		d.loop.Post(csm.UserStop{})
 	}
-}
-
-// farewell is how long a conversation that a budget ends continues, so that the user hears why.
-const farewell = 5 * time.Second
-
-// budgetSpent ends the conversation, aloud if it can be heard.
-func (d *Daemon) budgetSpent() {
-	stop := func() { d.loop.Post(csm.UserStop{}) }
-	st := d.loop.State()
-	if connection.Epoch(st.Conn) == 0 || st.Voiceless() || d.settings().Voice.Silent {
-		stop()
-		return
-	}
-	d.sayAloud(d.spoken(protocol.CodeBudgetSpent))
-	d.cfg.Clock.AfterFunc(farewell, func() {
-		if d.loop.State().Instance == st.Instance {
-			stop()
-		}
-	})
 }
