@@ -53,6 +53,9 @@ func ModelPrices(setting string) (prices map[string]map[string]float64, problem,
 			}
 			prices[model][unit] = value
 		}
+		if prices[model]["startSeconds"] > 0 && prices[model]["sessionMinute"] == 0 {
+			return nil, fmt.Sprintf("has startSeconds of %s without sessionMinute", name), "both, such as sessionMinute=0.05 startSeconds=15"
+		}
 	}
 	return prices, "", ""
 }

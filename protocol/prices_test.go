@@ -35,6 +35,8 @@ func TestBadPrices(t *testing.T) {
 		"a minute=NaN":           `has an invalid minute of "a"`,
 		"a minute=1e9":           `has an invalid minute of "a"`,
 		"a startSeconds=1.5":     `has an invalid startSeconds of "a" (allowed: whole seconds)`,
+		"a startSeconds=15":      `has startSeconds of "a" without sessionMinute (allowed: both`,
+		"a minute=1 startSeconds=15 sessionMinute=0": `has startSeconds of "a" without sessionMinute`,
 	} {
 		raw, err := json.Marshal(text)
 		if err != nil {

@@ -500,7 +500,7 @@ func TestBudgetLive(t *testing.T) {
 	// Another machine's models have no known price.
 	s.call(protocol.MethodConfigure, `{"agentvoice.endpoint":"http://192.0.2.1"}`, nil)
 	s.call(protocol.MethodStart, "{}", nil)
-	if says := s.notice(protocol.CodePriceUnknown); !strings.Contains(says, "agentvoice.budget.prices") || !strings.Contains(says, "whisper-1, tts-1") {
+	if says := s.notice(protocol.CodePriceUnknown); !strings.Contains(says, "agentvoice.budget.prices") || !strings.Contains(says, "whisper-1: minute, or") || !strings.Contains(says, "; tts-1: characters, or minute") {
 		t.Errorf("told: %s", says)
 	}
 	s.end()

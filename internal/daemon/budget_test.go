@@ -19,6 +19,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/record"
+	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 	"github.com/agentvoice/agentvoice-daemon/session/registry"
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
@@ -34,6 +35,7 @@ type paidWorld struct {
 
 	silent bool // the service does not answer a dial
 	epoch  uint32
+	held   bool // the devices do not open
 
 	mu    sync.Mutex
 	told  []string // aloud, or as a warning
@@ -54,7 +56,11 @@ func (w *paidWorld) Execute(e csm.Effect) {
 			w.meter.Close()
 		}
 		w.port.Post(world.Ending(e, world.Done))
-	case csm.ActivateSession, csm.OpenAudio, csm.StartCapture, csm.CloseAudio, csm.DeactivateSession:
+	case csm.OpenAudio:
+		if !w.held {
+			w.port.Post(world.Ending(e, world.Done))
+		}
+	case csm.ActivateSession, csm.StartCapture, csm.CloseAudio, csm.DeactivateSession:
 		w.port.Post(world.Ending(e, world.Done))
 	default: // nobody speaks
 	}
@@ -261,6 +267,10 @@ func TestUnknownPriceIsRefused(t *testing.T) {
 		"a deployment":           {usage.Use{Provider: "azure", Model: "ours"}, protocol.BudgetSettings{Day: 1}, false},
 		"another server":         {usage.Use{Provider: "compatible", Model: "whisper-1"}, protocol.BudgetSettings{Day: 1}, false},
 		"another server's price": {usage.Use{Provider: "compatible", Model: "whisper-1"}, protocol.BudgetSettings{Day: 1, Prices: "whisper-1 minute=0.006"}, true},
+		"another unit":           {usage.Use{Provider: "openai", Model: "gpt-9", For: services.Session}, protocol.BudgetSettings{Day: 1, Prices: "gpt-9 minute=1"}, false},
+		"one unit of two":        {usage.Use{Provider: "openai", Model: "gpt-9", For: services.Session}, protocol.BudgetSettings{Day: 1, Prices: "gpt-9 audioIn=1"}, false},
+		"all units of a session": {usage.Use{Provider: "openai", Model: "gpt-9", For: services.Session}, protocol.BudgetSettings{Day: 1, Prices: "gpt-9 audioIn=1 audioOut=2"}, true},
+		"a free session":         {usage.Use{Provider: "openai", Model: "gpt-9", For: services.Session}, protocol.BudgetSettings{Day: 1, Prices: "gpt-9 minute=0"}, true},
 		"LocalAI":                {usage.Use{Provider: "localai", Model: "x"}, protocol.BudgetSettings{Day: 1}, true},
 		"this machine":           {usage.Use{Provider: "local"}, protocol.BudgetSettings{Day: 1}, true},
 		"a model of the table":   {liveModel, protocol.BudgetSettings{Day: 1}, true},
@@ -276,7 +286,9 @@ func TestUnknownPriceIsRefused(t *testing.T) {
 			if phase := p.d.State().Phase(); phase != csm.PhaseIdle || p.calls != 0 {
 				t.Errorf("it is in %v after %d calls", phase, p.calls)
 			}
-			want := "agentvoice.budget.prices has no price for the model. (" + c.model.Model + ")"
+			want := "agentvoice.budget.prices has no price for it. (" + c.model.Model + map[string]string{
+				"another unit": ": audioIn and audioOut, or sessionMinute", "one unit of two": ": audioOut",
+			}[name] + ")"
 			if len(p.told) != 1 || !strings.HasPrefix(p.told[0], "0s priceUnknown: ") || !strings.Contains(p.told[0], want) {
 				t.Errorf("told %q, want %q", p.told, want)
 			}
@@ -298,8 +310,8 @@ func TestUnknownPriceOfTheAssistant(t *testing.T) {
 	for _, c := range []struct {
 		provider, model string
 		starts          bool
-	}{{"openai", "", true}, {"openai", "gpt-9", false}, {"compatible", "", false}, {"local", "gpt-9", true}} {
-		p := begin(t, usage.Use{Provider: "local"}, protocol.BudgetSettings{Day: 1}, func(cfg *daemon.Config) {
+	}{{"openai", "", true}, {"openai", "gpt-9", false}, {"compatible", "", false}, {"local", "gpt-9", true}, {"openai", "voice", false}} {
+		p := begin(t, usage.Use{Provider: "local"}, protocol.BudgetSettings{Day: 1, Prices: "voice minute=1"}, func(cfg *daemon.Config) {
 			cfg.Adapter, cfg.Settings.Copilot.Model = gpt{c.provider}, c.model
 		})
 		if phase := p.d.State().Phase(); (phase == csm.PhaseListening) != c.starts {
@@ -420,4 +432,72 @@ func TestFarewellIsTheLastThing(t *testing.T) {
 		t.Errorf("after another request, it is in %v, muted: %v, and %d requests were made", phase, p.isMuted(), len(a.sent))
 	}
 	p.after(time.Minute)
+}
+
+// With a budget, a model without a known price is not selected during a conversation.
+func TestUnknownPriceIsNotSelected(t *testing.T) {
+	p := begin(t, usage.Use{Provider: "local"}, protocol.BudgetSettings{Day: 1}, func(cfg *daemon.Config) { cfg.Adapter = gpt{"openai"} })
+	choose := func(model string) (reply csm.Reply) {
+		t.Helper()
+		answered := false
+		p.d.SelectModel(model, func(r csm.Reply, _ protocol.Snapshot) { reply, answered = r, true })
+		p.settle()
+		if !answered {
+			t.Error("no answer")
+		}
+		return reply
+	}
+	if r := choose("gpt-4o"); r.Code != "" || p.d.Settings().Copilot.Model != "gpt-4o" {
+		t.Errorf("answered %+v, %q is selected", r, p.d.Settings().Copilot.Model)
+	}
+	p.said("0s : The model gpt-4o answers from now on.")
+	if r := choose("gpt-9"); r.Code != csm.Code(protocol.CodePriceUnknown) || p.d.Settings().Copilot.Model != "gpt-4o" {
+		t.Errorf("answered %+v, %q is selected", r, p.d.Settings().Copilot.Model)
+	}
+	if len(p.told) != 1 || !strings.Contains(p.told[0], "(gpt-9: textIn and textOut)") || p.d.State().Phase() != csm.PhaseListening {
+		t.Errorf("told %q", p.told)
+	}
+	p.d.Post(csm.UserStop{})
+	p.after(time.Second)
+	if r := choose("gpt-9"); r.Code != "" || p.d.Settings().Copilot.Model != "gpt-9" {
+		t.Errorf("without a conversation: answered %+v, %q is selected", r, p.d.Settings().Copilot.Model)
+	}
+}
+
+// A conversation does not continue with settings that it would not start with.
+func TestUnknownPriceEndsTheConversation(t *testing.T) {
+	for name, change := range map[string]func(*protocol.Settings){
+		"a budget":              func(s *protocol.Settings) { s.Budget.Day = 1 },
+		"a budget at the start": func(s *protocol.Settings) { s.Budget.Day = 1 },
+		"a model": func(s *protocol.Settings) {
+			s.Budget.Day, s.Budget.Prices, s.Copilot.Model = 1, "whisper-1 minute=1", "gpt-9"
+		},
+	} {
+		p := begin(t, usage.Use{Provider: "compatible", Model: "whisper-1"}, protocol.BudgetSettings{}, func(cfg *daemon.Config) { cfg.Adapter = gpt{"openai"} })
+		set := p.d.Settings()
+		set.Voice.Rate = 1.5
+		p.d.Configure(set)
+		p.settle()
+		p.said()
+		if starting := strings.HasSuffix(name, "at the start"); starting {
+			p.d.Post(csm.UserStop{})
+			p.after(time.Second)
+			p.held = true
+			p.d.Post(csm.UserStart{})
+			p.settle()
+			if phase := p.d.State().Phase(); phase != csm.PhaseIdle {
+				t.Errorf("%s: it is in %v", name, phase)
+			}
+		}
+		calls := p.calls
+		change(&set)
+		p.d.Configure(set)
+		p.settle()
+		if p.held = false; p.calls != calls {
+			t.Errorf("%s: %d calls", name, p.calls-calls)
+		}
+		if phase := p.d.State().Phase(); phase != csm.PhaseIdle || len(p.told) != 1 || !strings.Contains(p.told[0], "priceUnknown") {
+			t.Errorf("%s: it is in %v, told %q", name, phase, p.told)
+		}
+	}
 }

@@ -39,8 +39,13 @@ func (d *Daemon) Retry(stage copilot.Stage, done func(csm.Reply, protocol.Snapsh
 }
 
 // SelectModel selects the model that answers from the next request on; "" is the
-// adapter's default.
+// adapter's default. During a conversation with a budget, it keeps the old model if
+// the price of the new one is not known.
 func (d *Daemon) SelectModel(name string, done func(csm.Reply, protocol.Snapshot)) {
+	if !d.selectable(name) {
+		done(csm.Reply{Code: csm.Code(protocol.CodePriceUnknown)}, d.Snapshot())
+		return
+	}
 	d.mu.Lock()
 	d.set.Copilot.Model, d.selected = name, name
 	d.mu.Unlock()

@@ -387,6 +387,9 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	reselected := s.Copilot.Model != d.selected
 	d.set, d.selected = s, s.Copilot.Model
 	d.mu.Unlock()
+	if d.conversing() {
+		d.refuse()
+	}
 	d.showSettings()
 	d.vocabulary.configure(s)
 	d.world.Configure(s)

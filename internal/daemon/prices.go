@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
@@ -16,14 +17,16 @@ type Payer interface {
 	Pays(s protocol.Settings) []usage.Use
 }
 
+// pricesOf returns what the user gives for a model by unit; nil if nothing.
+func pricesOf(s protocol.Settings, model string) map[string]float64 {
+	prices, _, _ := protocol.ModelPrices(s.Budget.Prices) // invalid prices were rejected with the settings
+	return prices[model]
+}
+
 // Priced returns a use with the price that the user gives for its model, if any.
 func Priced(s protocol.Settings, u usage.Use) usage.Use {
-	if u.Price != nil {
-		return u
-	}
-	prices, _, _ := protocol.ModelPrices(s.Budget.Prices) // invalid prices were rejected with the settings
-	given, ok := prices[u.Model]
-	if !ok {
+	given := pricesOf(s, u.Model)
+	if u.Price != nil || given == nil {
 		return u
 	}
 	or := func(unit, other string) float64 {
@@ -41,35 +44,74 @@ func Priced(s protocol.Settings, u usage.Use) usage.Use {
 	return u
 }
 
-// Unpriced returns the models of uses without a known price, each once.
+// Unpriced returns the models of uses without a known price, each once, with the units that are missing. A
+// user's price needs those that the use is paid by, or the use would seem to cost nothing.
 func Unpriced(s protocol.Settings, uses []usage.Use) (models []string) {
-	seen := map[string]bool{}
 	for _, u := range uses {
-		if _, known := Priced(s, u).Rate(); !known && !seen[u.Model] {
-			seen[u.Model] = true
-			models = append(models, u.Model)
+		rate, known := Priced(s, u).Rate()
+		given := pricesOf(s, u.Model)
+		lacks := u.For.Lacks(given)
+		if known && (given == nil || lacks == "" || rate == (services.Price{})) {
+			continue
+		}
+		text := u.Model
+		if lacks != "" {
+			text += ": " + lacks
+		}
+		if !slices.Contains(models, text) {
+			models = append(models, text)
 		}
 	}
 	return models
 }
 
-// refuse ends a conversation that begins with a budget and a model without a known price, which the
-// budget could not limit. It runs before the World activates the session, so that no service is called.
-func (d *Daemon) refuse() {
-	set := d.settings()
-	if !set.Budget.Limited() {
-		return
-	}
-	var uses []usage.Use
+// uses returns a use of each service and model that a conversation with these settings needs.
+func (d *Daemon) uses(set protocol.Settings) (uses []usage.Use) {
 	if w, ok := d.world.(Payer); ok {
 		uses = w.Pays(set)
 	}
-	if a, ok := d.adapter().(copilot.Hosted); ok {
-		provider, model := a.Hosted(set.Copilot.Model)
-		uses = append(uses, usage.Use{Provider: provider, Model: model})
+	return append(uses, d.chats(set.Copilot.Model)...)
+}
+
+// chats returns a use of the assistant's service with a model, if the user of this program pays it.
+func (d *Daemon) chats(model string) []usage.Use {
+	a, ok := d.adapter().(copilot.Hosted)
+	if !ok {
+		return nil
 	}
-	if models := Unpriced(set, uses); len(models) > 0 {
-		d.warn(protocol.CodePriceUnknown, strings.Join(models, ", "))
+	provider, model := a.Hosted(model)
+	return []usage.Use{{Provider: provider, Model: model, For: services.Chat}}
+}
+
+// unlimited warns of uses without a known price, which a budget could not limit, and reports whether there are any.
+func (d *Daemon) unlimited(set protocol.Settings, uses []usage.Use) bool {
+	if !set.Budget.Limited() {
+		return false
+	}
+	models := Unpriced(set, uses)
+	if len(models) > 0 {
+		d.warn(protocol.CodePriceUnknown, strings.Join(models, "; "))
+	}
+	return len(models) > 0
+}
+
+// refuse ends a conversation with a budget and a model without a known price. At the start, it runs before
+// the World activates the session, so that no service is called.
+func (d *Daemon) refuse() {
+	if set := d.settings(); d.unlimited(set, d.uses(set)) {
 		d.loop.Post(csm.UserStop{})
 	}
+}
+
+// selectable reports whether a model can be selected now: with a budget, a conversation continues only with
+// a model of a known price.
+func (d *Daemon) selectable(model string) bool {
+	return !d.conversing() || !d.unlimited(d.settings(), d.chats(model))
+}
+
+// conversing reports whether a conversation has started, from when refuse has checked it, and goes on.
+func (d *Daemon) conversing() bool {
+	st := d.loop.State()
+	idle, _ := st.Conv.(csm.Idle)
+	return idle.Starting || st.Phase().Active()
 }

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,49 @@ func TestBadTables(t *testing.T) {
 	} {
 		if _, err := read([]byte(table)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\nis read with %v, not %q", table, err, want)
+		}
+	}
+}
+
+// TestUnits: each price of the table has what one of its uses is paid by.
+func TestUnits(t *testing.T) {
+	for name, m := range models {
+		if m.Price == nil {
+			continue
+		}
+		text, err := json.Marshal(m.Price)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := map[string]float64{}
+		if err := json.Unmarshal(text, &given); err != nil {
+			t.Fatal(err)
+		}
+		if lack := m.Serves[0].Lacks(given); lack != "" {
+			t.Errorf("%s lacks %s", name, lack)
+		}
+	}
+	for _, c := range []struct {
+		use   Use
+		given map[string]float64
+		want  string
+	}{
+		{Session, nil, "audioIn and audioOut, or sessionMinute"},
+		{Session, map[string]float64{"audioIn": 4}, "audioOut"},
+		{Session, map[string]float64{"textIn": 4, "textOut": 16}, "audioIn and audioOut, or sessionMinute"},
+		{Session, map[string]float64{"sessionMinute": 0, "minute": 1}, "audioIn and audioOut, or sessionMinute"},
+		{Session, map[string]float64{"sessionMinute": 1}, ""},
+		{Chat, map[string]float64{"minute": 1}, "textIn and textOut"},
+		{Chat, map[string]float64{"textIn": 0, "textOut": 1}, ""},
+		{Chat, map[string]float64{"textIn": 4}, "textOut"},
+		{Speech, map[string]float64{"textIn": 4}, "characters, or minute"},
+		{Transcription, map[string]float64{"audioIn": 4}, "textOut"},
+		{Transcription, map[string]float64{"textIn": 4, "textOut": 1}, ""},
+		{Transcription, map[string]float64{"characters": 4}, "minute, or audioIn and textOut, or textIn and textOut"},
+		{"", map[string]float64{"characters": 4}, ""},
+	} {
+		if lack := c.use.Lacks(c.given); lack != c.want {
+			t.Errorf("%s with %v lacks %q, want %q", c.use, c.given, lack, c.want)
 		}
 	}
 }

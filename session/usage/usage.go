@@ -24,7 +24,11 @@ type Use struct {
 	Open time.Duration
 	// More continues a use that was recorded before, so it is no request of its own.
 	More bool
-	// Price replaces that of the table; the zero price is free.
+	// For is what the model is for, where its price is checked; else "".
+	For services.Use
+	// Free is set for a server of the user's that needs no key.
+	Free bool
+	// Price is the user's, and replaces every other; the zero price is free.
 	Price *services.Price
 }
 
@@ -60,10 +64,10 @@ func FromDollars(d float64) Nano { return Nano(math.Round(d * 1e9)) }
 // price.
 func (u Use) Rate() (services.Price, bool) {
 	switch {
-	case u.Provider == Local || u.Provider == LocalAI:
-		return services.Price{}, true
 	case u.Price != nil:
 		return *u.Price, true
+	case u.Provider == Local || u.Provider == LocalAI || u.Free:
+		return services.Price{}, true
 	case u.Provider == Compatible:
 		return services.Price{}, false
 	}
@@ -85,7 +89,7 @@ func (u Use) Cost() (Nano, bool) {
 		return 0, true
 	case p.SessionMinute > 0: // the time pays for everything in the session
 		return FromDollars(u.Open.Minutes() * p.SessionMinute), true
-	case t != (Tokens{}):
+	case t != (Tokens{}) && (p.Tokens() || p.Minute == 0 || heard == 0):
 		return perMillion(t.TextIn-t.TextCached, p.TextIn) + perMillion(t.TextCached, p.TextCached) + perMillion(t.TextOut, p.TextOut) +
 			perMillion(t.AudioIn-t.AudioCached, p.AudioIn) + perMillion(t.AudioCached, p.AudioCached) + perMillion(t.AudioOut, p.AudioOut), p.Tokens()
 	case u.Characters > 0 && p.Characters > 0:

@@ -69,7 +69,14 @@ func TestTenModels(t *testing.T) {
 		{Use{Provider: Compatible, Model: "whisper-1", AudioIn: time.Minute}, 0, false},
 		{Use{Provider: Compatible, Model: "whisper-1", AudioIn: time.Minute, Price: &services.Price{Minute: 0.001}}, 0.001, true},
 		{Use{Provider: Compatible, Model: "whisper-1", AudioIn: time.Minute, Price: &services.Price{}}, 0, true},
-		{Use{Provider: LocalAI, Model: "gpt-4o", Tokens: words, Price: own}, 0, true},
+		{Use{Provider: LocalAI, Model: "gpt-4o", Tokens: words}, 0, true},
+		{Use{Provider: Compatible, Model: "whisper-1", AudioIn: time.Minute, Free: true}, 0, true},
+		// Also what would be free: such a server may pass it on to a paid one.
+		{Use{Provider: LocalAI, Model: "gpt-4o", Tokens: words, Price: own}, (2000*3 + 200*9) / 1e6, true},
+		{Use{Provider: Local, Model: "gpt-4o", Tokens: words, Price: own}, (2000*3 + 200*9) / 1e6, true},
+		{Use{Provider: Compatible, Model: "gpt-4o", Tokens: words, Free: true, Price: own}, (2000*3 + 200*9) / 1e6, true},
+		// A service that counts tokens has been heard as well.
+		{Use{Provider: Compatible, Model: "x", AudioIn: time.Minute, Tokens: talk, Price: &services.Price{Minute: 0.001}}, 0.001, true},
 	} {
 		got, known := c.use.Cost()
 		if d := got.Dollars() - c.dollars; known != c.known || d > 1e-9 || d < -1e-9 {

@@ -20,15 +20,17 @@ type HostedModel struct {
 }
 
 // UseOf returns a use of a model at the prices of its service.
-func (m HostedModel) UseOf() usage.Use { return useOf(m.Provider, m.endpoint, m.Name) }
-
-// useOf returns a use of a service. A server on this machine that needs no key is free.
-func useOf(of protocol.Provider, endpoint, model string) usage.Use {
-	u := usage.Use{Provider: string(of), Model: model}
-	if row, _ := provider.Of(string(of)); row.Anonymous && provider.OnThisMachine(endpoint) {
-		u.Price = &services.Price{}
-	}
+func (m HostedModel) UseOf() usage.Use {
+	u := useOf(m.Provider, m.endpoint, m.Name)
+	u.For = m.Use
 	return u
+}
+
+// useOf returns a use of a service. A server on this machine that needs no key is free, unless the user
+// gives its price.
+func useOf(of protocol.Provider, endpoint, model string) usage.Use {
+	row, _ := provider.Of(string(of))
+	return usage.Use{Provider: string(of), Model: model, Free: row.Anonymous && provider.OnThisMachine(endpoint)}
 }
 
 // HostedModels returns the models of OpenAI that a conversation with these settings uses. Other services
@@ -64,7 +66,11 @@ func AllModels(set protocol.Settings) (models []HostedModel) {
 	if row.Session == nil || !row.Session.Live { // a Live session recognises by itself
 		add(set.Hears(), set.HearingEndpoint(), hearing.Model, transcriptionSetting, services.Transcription)
 	}
-	if _, voice, model := voiceWire(set); voice.Wire == provider.Speech {
+	speaks, voice, model := voiceWire(set)
+	if voice.Wire == provider.Realtime { // and another voice says the rest
+		_, voice, model = proofreader(set, speaks, voice)
+	}
+	if voice.Wire == provider.Speech {
 		add(set.Speaks(), set.VoiceEndpoint(), model, "voice.model", services.Speech)
 	}
 	return models

@@ -27,6 +27,7 @@ func TestHostedModels(t *testing.T) {
 		{map[string]string{"provider": "openai", "turnDetection.mode": "server"}, []string{session, requests}},
 		{map[string]string{"provider": "openai", "endpoint": "https://proxy.example"}, nil},
 		{map[string]string{"provider": "openai", "voice.wire": "realtime", "model": "gpt-realtime"}, []string{"model=gpt-realtime", requests}},
+		{map[string]string{"provider": "openai", "voice.wire": "realtime", "model": "gpt-realtime", "voice.model": "tts-1"}, []string{"model=gpt-realtime", requests, "voice.model=tts-1"}},
 		{map[string]string{"provider": "openai", "hearing.wire": "transcriptions"}, []string{requests}},
 		{map[string]string{"provider": "openai", "voice.provider": "local", "transcription.model": "whisper-1"}, []string{"transcription.model=whisper-1"}},
 		{map[string]string{"voice.provider": "openai", "voice.model": "gpt-4o-mini-tts"}, []string{voice}},
@@ -78,6 +79,9 @@ func TestModelsToPay(t *testing.T) {
 		}
 		var got []string
 		for _, u := range (&World{}).Pays(set) {
+			if u.For == "" || u.Price != nil {
+				t.Errorf("%v: %+v is for nothing, or has a user's price", c.set, u)
+			}
 			_, known := u.Rate()
 			got = append(got, fmt.Sprint(u.Model, " ", known))
 		}
