@@ -490,7 +490,7 @@ func TestBudgetLive(t *testing.T) {
 	}
 	s.call(protocol.MethodEnd, "{}", nil)
 	s.state(protocol.StateIdle)
-	s.call(protocol.MethodConfigure, `{"agentvoice.provider":"compatible","agentvoice.endpoint":"http://127.0.0.1:1"}`, nil)
+	s.call(protocol.MethodConfigure, `{"agentvoice.provider":"compatible","agentvoice.endpoint":"http://192.0.2.1","agentvoice.budget.prices":"whisper-1 minute=1; tts-1 minute=1"}`, nil)
 	s.call(protocol.MethodStart, "{}", nil)
 	if says := s.notice(protocol.CodeBudgetSpent); !strings.Contains(says, "2.00 / 2.00 USD") {
 		t.Errorf("told: %s", says)
@@ -498,7 +498,7 @@ func TestBudgetLive(t *testing.T) {
 	sessionIs(s, "deactivating")
 	s.state(protocol.StateIdle)
 	// Another machine's models have no known price.
-	s.call(protocol.MethodConfigure, `{"agentvoice.endpoint":"http://192.0.2.1"}`, nil)
+	s.call(protocol.MethodConfigure, `{"agentvoice.budget.prices":""}`, nil)
 	s.call(protocol.MethodStart, "{}", nil)
 	if says := s.notice(protocol.CodePriceUnknown); !strings.Contains(says, "agentvoice.budget.prices") || !strings.Contains(says, "whisper-1: minute, or") || !strings.Contains(says, "; tts-1: characters, or minute") {
 		t.Errorf("told: %s", says)

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -99,7 +100,12 @@ var noon = time.Date(2026, time.November, 3, 12, 0, 0, 0, time.Local)
 
 func begin(t *testing.T, model usage.Use, budget protocol.BudgetSettings, more ...func(*daemon.Config)) *paid {
 	t.Helper()
-	p := &paid{paidWorld: &paidWorld{clock: &dispatch.Virtual{}, model: model}, t: t, path: filepath.Join(t.TempDir(), "sessions.db")}
+	return beginAt(t, filepath.Join(t.TempDir(), "sessions.db"), model, budget, more...)
+}
+
+func beginAt(t *testing.T, path string, model usage.Use, budget protocol.BudgetSettings, more ...func(*daemon.Config)) *paid {
+	t.Helper()
+	p := &paid{paidWorld: &paidWorld{clock: &dispatch.Virtual{}, model: model}, t: t, path: path}
 	p.record = record.New(p.path, zerolog.Nop())
 	set := protocol.DefaultSettings()
 	set.Provider, set.Budget = protocol.ProviderLive, budget
@@ -499,5 +505,41 @@ func TestUnknownPriceEndsTheConversation(t *testing.T) {
 		if phase := p.d.State().Phase(); phase != csm.PhaseIdle || len(p.told) != 1 || !strings.Contains(p.told[0], "priceUnknown") {
 			t.Errorf("%s: it is in %v, told %q", name, phase, p.told)
 		}
+	}
+}
+
+// What a conversation costs follows from all that it uses, at the user's prices.
+func TestSpentBudgetEndsWhatCosts(t *testing.T) {
+	here := usage.Use{Provider: "compatible", Model: "whisper-1", Free: true}
+	for name, c := range map[string]struct {
+		model  usage.Use
+		prices string
+		agent  copilot.Adapter
+		ends   bool
+	}{
+		"this machine":                 {usage.Use{Provider: "local"}, "", nil, false},
+		"a server of this machine":     {here, "", nil, false},
+		"one that passes it on":        {here, "whisper-1 minute=1", nil, true},
+		"a free model":                 {usage.Use{Provider: "openai", Model: "gpt-realtime"}, "gpt-realtime minute=0", nil, false},
+		"a model":                      {usage.Use{Provider: "openai", Model: "gpt-realtime"}, "", nil, true},
+		"a paid assistant":             {usage.Use{Provider: "local"}, "", gpt{"openai"}, true},
+		"an assistant of this machine": {usage.Use{Provider: "local"}, "", gpt{"local"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			r, err := registry.Open(t.Context(), registry.Options{Path: path, Daemon: "before"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := r.Begin(t.Context(), "openai", noon)
+			if err := errors.Join(err, r.Use(t.Context(), id, dear, noon), r.Close()); err != nil {
+				t.Fatal(err)
+			}
+			p := beginAt(t, path, c.model, protocol.BudgetSettings{Day: 1, Prices: c.prices}, func(cfg *daemon.Config) { cfg.Adapter = c.agent })
+			p.after(10 * time.Second)
+			if phase := p.d.State().Phase(); (phase == csm.PhaseIdle) != c.ends {
+				t.Errorf("it is in %v", phase)
+			}
+		})
 	}
 }

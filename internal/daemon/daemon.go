@@ -109,6 +109,7 @@ type Daemon struct {
 	narrator narrator
 	meters   meters
 	held     csm.SuspendReason // of the previous step; used by the loop only
+	costs    bool              // the conversation may cost something; used by the loop only
 
 	// unreported: the recogniser said of the latest words not how sure it was.
 	unreported atomic.Bool
@@ -326,36 +327,6 @@ func (d *Daemon) WithTranscript(since int64, f func(protocol.TranscriptResult)) 
 // ErrNoWords reports a text without words.
 var ErrNoWords = errors.New("the text has no words")
 
-// SendText submits a typed message. It takes the same path as spoken words.
-func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) error {
-	if strings.TrimSpace(text) == "" {
-		return ErrNoWords
-	}
-	id := d.content.newID()
-	written, obeyed := d.typed(id, strings.TrimSpace(text), done)
-	if obeyed {
-		return nil
-	}
-	d.submit(id, written, done)
-	return nil
-}
-
-// submitAgain sends an utterance that was taken for a command to the assistant.
-func (d *Daemon) submitAgain(utterance uint64, text string) {
-	id := d.content.newID()
-	if d.content.isDictated(utterance, nil) {
-		d.content.setDictated(id)
-	}
-	d.submit(id, text, func(csm.Reply, protocol.Snapshot) {})
-}
-
-func (d *Daemon) submit(id uint64, text string, done func(csm.Reply, protocol.Snapshot)) {
-	d.content.setUtterance(id, text)
-	d.Call(func(c csm.Call) csm.Event {
-		return csm.UserText{Call: c, Utterance: id, Words: len(strings.Fields(text))}
-	}, done)
-}
-
 // Speak reads a text aloud.
 func (d *Daemon) Speak(text string, done func(csm.Reply, protocol.Snapshot)) error {
 	if strings.TrimSpace(text) == "" {
@@ -444,6 +415,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 			d.readWords()
 			d.readCommands()
 			d.choose()
+			d.cost()
 			d.refuse()
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})

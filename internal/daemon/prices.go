@@ -95,6 +95,15 @@ func (d *Daemon) unlimited(set protocol.Settings, uses []usage.Use) bool {
 	return len(models) > 0
 }
 
+// cost stores whether a conversation that begins may cost something. It runs on the loop's goroutine.
+func (d *Daemon) cost() {
+	set := d.settings()
+	d.costs = slices.ContainsFunc(d.uses(set), func(u usage.Use) bool {
+		rate, known := Priced(set, u).Rate()
+		return !known || rate != (services.Price{})
+	})
+}
+
 // refuse ends a conversation with a budget and a model without a known price. At the start, it runs before
 // the World activates the session, so that no service is called.
 func (d *Daemon) refuse() {

@@ -335,7 +335,7 @@ func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
 			now.Code = protocol.ErrorCode(f.Code)
 		}
 		if d := p.d; d.cfg.Record != nil && to != p.session {
-			d.cfg.Record.Session(now, d.wall(s.Envelope.At).Time)
+			d.cfg.Record.Session(now, d.costs, d.wall(s.Envelope.At).Time)
 		}
 		p.session, p.life = to, life
 		p.notify(protocol.NotifySession, now)

@@ -17,8 +17,9 @@ type Recorder interface {
 	Open(s protocol.Settings, warn func(code protocol.ErrorCode, detail string), stop func())
 	// Configure applies changed settings.
 	Configure(s protocol.Settings)
-	// Session records a change of state of a session. Calls are in order.
-	Session(p protocol.SessionParams, at time.Time)
+	// Session records a change of state of a session, which costs something if a service or model that it
+	// needs is not known to be free. Calls are in order.
+	Session(p protocol.SessionParams, costs bool, at time.Time)
 	// Used records the use of a service by the session that was reported last.
 	Used(u usage.Use, at time.Time)
 	// Reserve sets what the time of open sessions is expected to cost until it is recorded.

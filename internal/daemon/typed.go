@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"strings"
+
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
@@ -103,4 +105,34 @@ func (d *Daemon) typedAnswer(said csm.Final, done func(csm.Reply, protocol.Snaps
 		return csm.UserApprove{Call: c, ToolCall: w.Calls[0].ID, Approved: true}
 	}, done)
 	return true
+}
+
+// SendText submits a typed message. It takes the same path as spoken words.
+func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) error {
+	if strings.TrimSpace(text) == "" {
+		return ErrNoWords
+	}
+	id := d.content.newID()
+	written, obeyed := d.typed(id, strings.TrimSpace(text), done)
+	if obeyed {
+		return nil
+	}
+	d.submit(id, written, done)
+	return nil
+}
+
+// submitAgain sends an utterance that was taken for a command to the assistant.
+func (d *Daemon) submitAgain(utterance uint64, text string) {
+	id := d.content.newID()
+	if d.content.isDictated(utterance, nil) {
+		d.content.setDictated(id)
+	}
+	d.submit(id, text, func(csm.Reply, protocol.Snapshot) {})
+}
+
+func (d *Daemon) submit(id uint64, text string, done func(csm.Reply, protocol.Snapshot)) {
+	d.content.setUtterance(id, text)
+	d.Call(func(c csm.Call) csm.Event {
+		return csm.UserText{Call: c, Utterance: id, Words: len(strings.Fields(text))}
+	}, done)
 }

@@ -79,7 +79,8 @@ type Usage struct {
 	Characters        int64
 	Requests          int64
 	Unpriced          int64      // requests without a price
-	Cost              usage.Nano // of the priced requests
+	Priced            int64      // records with a price: of requests, and of more of the time of a session
+	Cost              usage.Nano // of those
 }
 
 // Total is the usage since a time.
@@ -102,7 +103,7 @@ func (r *Registry) Used(ctx context.Context, since time.Time) (t Total, err erro
 	}
 	rows, err := r.db.QueryContext(ctx, `SELECT provider, model, sum(text_in), sum(text_cached), sum(text_out), sum(audio_in),
 		sum(audio_cached), sum(audio_out), sum(audio_in_ms), sum(audio_out_ms), sum(characters), sum(requests),
-		sum(requests * (cost IS NULL)), coalesce(sum(cost), 0) FROM uses WHERE at >= ? GROUP BY provider, model ORDER BY provider, model`, since.UnixMilli())
+		sum(requests * (cost IS NULL)), count(cost), coalesce(sum(cost), 0) FROM uses WHERE at >= ? GROUP BY provider, model ORDER BY provider, model`, since.UnixMilli())
 	if err != nil {
 		return t, err
 	}
@@ -111,7 +112,7 @@ func (r *Registry) Used(ctx context.Context, since time.Time) (t Total, err erro
 		var u Usage
 		var in, out int64
 		if err := rows.Scan(&u.Provider, &u.Model, &u.TextIn, &u.TextCached, &u.TextOut, &u.Tokens.AudioIn,
-			&u.AudioCached, &u.Tokens.AudioOut, &in, &out, &u.Characters, &u.Requests, &u.Unpriced, &u.Cost); err != nil {
+			&u.AudioCached, &u.Tokens.AudioOut, &in, &out, &u.Characters, &u.Requests, &u.Unpriced, &u.Priced, &u.Cost); err != nil {
 			return t, err
 		}
 		u.AudioIn, u.AudioOut = time.Duration(in)*time.Millisecond, time.Duration(out)*time.Millisecond

@@ -99,7 +99,7 @@ func TestUsedByModel(t *testing.T) {
 	to(t, r, id, session.Ready)
 	got, err := r.Used(t.Context(), noon)
 	want := Total{Sessions: 1, Turns: 1, Models: []Usage{
-		{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextIn: 40_000, TextOut: 10_000}, Requests: 2, Cost: usage.FromDollars(0.2)},
+		{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextIn: 40_000, TextOut: 10_000}, Requests: 2, Priced: 2, Cost: usage.FromDollars(0.2)},
 		{Provider: "openai", Model: "gpt-9", Tokens: usage.Tokens{AudioIn: 7, AudioCached: 2, AudioOut: 3}, AudioIn: time.Second, AudioOut: 2 * time.Second, Characters: 9, Requests: 1, Unpriced: 1},
 	}}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -55,7 +55,7 @@ type live struct {
 	id       string // id in the record
 	provider string
 	state    session.State
-	costs    bool // it is known to use a paid service
+	costs    bool // it may cost something
 	stopped  bool // its budget is spent
 	reserved usage.Nano
 }
@@ -154,13 +154,14 @@ func (r *Recorder) move(from *registry.Registry, forget bool) {
 		return
 	}
 	err := r.store.Copy(context.Background(), from)
-	if err != nil {
+	copied := err == nil
+	if !copied {
 		err = errors.Join(err, r.again())
 	}
 	if r.live.reserved > 0 {
 		err = errors.Join(err, r.store.Reserve(context.Background(), r.live.id, r.live.reserved))
 	}
-	if forget {
+	if forget && copied { // else the record would be lost
 		err = errors.Join(err, from.Forget(context.Background()))
 	}
 	if err = errors.Join(err, from.Close()); err != nil {
@@ -182,10 +183,10 @@ func (r *Recorder) again() (err error) {
 }
 
 // Session implements daemon.Recorder.
-func (r *Recorder) Session(p protocol.SessionParams, at time.Time) {
+func (r *Recorder) Session(p protocol.SessionParams, costs bool, at time.Time) {
 	r.q.Do(func() {
 		defer r.checkBudget(at)
-		err := r.record(p, at)
+		err := r.record(p, costs, at)
 		var guard *registry.GuardError
 		switch {
 		case err == nil:
@@ -193,7 +194,7 @@ func (r *Recorder) Session(p protocol.SessionParams, at time.Time) {
 			r.log.Error().Err(err).Msg("a session was not recorded")
 		case r.onDisk:
 			r.fallBack(err)
-			if err := r.record(p, at); err != nil {
+			if err := r.record(p, costs, at); err != nil {
 				r.log.Warn().Err(err).Msg("a session was not recorded")
 			}
 		default:
@@ -212,7 +213,7 @@ func (r *Recorder) fallBack(err error) {
 
 // record writes the state of a session along the transitions of the guard map. A
 // session that was never recorded, or whose record was lost, is started first.
-func (r *Recorder) record(p protocol.SessionParams, at time.Time) error {
+func (r *Recorder) record(p protocol.SessionParams, costs bool, at time.Time) error {
 	ctx := context.Background()
 	to, err := session.Parse(string(p.State))
 	if err != nil || r.store == nil {
@@ -226,7 +227,7 @@ func (r *Recorder) record(p protocol.SessionParams, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		r.live = live{wire: p.ID, id: id, provider: string(p.Provider), costs: p.Provider != protocol.ProviderLocal && p.Provider != protocol.ProviderLocalAI}
+		r.live = live{wire: p.ID, id: id, provider: string(p.Provider), costs: costs}
 	}
 	return r.walk(ctx, to, at)
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"database/sql"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func begin(t *testing.T, path string, provider protocol.Provider, day, month flo
 
 func states(r *Recorder, provider protocol.Provider, list ...protocol.SessionState) {
 	for _, s := range list {
-		r.Session(protocol.SessionParams{ID: "session-1", Provider: provider, State: s}, time.Now())
+		r.Session(protocol.SessionParams{ID: "session-1", Provider: provider, State: s}, provider != protocol.ProviderLocal, time.Now())
 	}
 }
 
@@ -119,6 +120,64 @@ func TestBudget(t *testing.T) {
 	wait(t, local)
 	if _, stops := told.take(); stops != 1 {
 		t.Errorf("it was stopped %d times once it cost something", stops)
+	}
+}
+
+// Whether a conversation costs something does not follow from its provider: its voice or agent may be another.
+func TestCosts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	r, _ := begin(t, path, protocol.ProviderOpenAI, 1, 0)
+	r.Used(cents(100), time.Now())
+	wait(t, r)
+	for _, c := range []struct {
+		provider protocol.Provider
+		costs    bool
+	}{{protocol.ProviderCompatible, false}, {protocol.ProviderLocal, true}} {
+		d := &told{}
+		set := protocol.DefaultSettings()
+		set.Budget.Day = 1
+		other := New(path, zerolog.Nop())
+		other.Open(set, func(protocol.ErrorCode, string) {}, func() { d.stops++ })
+		t.Cleanup(func() { _ = other.Close() })
+		other.Session(protocol.SessionParams{ID: "session-1", Provider: c.provider, State: protocol.SessionActivating}, c.costs, time.Now())
+		wait(t, other)
+		if _, stops := d.take(); (stops == 1) != c.costs {
+			t.Errorf("%+v: stopped %d times", c, stops)
+		}
+	}
+}
+
+// A session that was recorded before has costs, but no request, after.
+func TestSessionOverTheMonth(t *testing.T) {
+	r, _ := begin(t, "", protocol.ProviderLive, 0, 0)
+	r.Used(usage.Use{Provider: "live", Model: "gpt-live-1", Open: time.Minute, More: true}, time.Now())
+	u := wait(t, r)
+	if len(u.Models) != 1 || u.Models[0].Cost == nil || u.Models[0].Cost.Amount != 0.05 || u.Cost == nil || u.Cost.Amount != 0.05 {
+		t.Errorf("used %+v", u)
+	}
+}
+
+// What cannot be copied is kept where it is.
+func TestRecordIsNotLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	r, _ := begin(t, path, protocol.ProviderOpenAI, 0, 0)
+	r.Used(cents(10), time.Now())
+	wait(t, r)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), "ALTER TABLE uses ADD COLUMN later INTEGER"); err != nil {
+		t.Fatal(err)
+	}
+	set := protocol.DefaultSettings()
+	set.Privacy.Persist = false
+	r.Configure(set)
+	wait(t, r)
+	var kept int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM uses").Scan(&kept); err != nil || kept != 1 {
+		t.Errorf("%d kept, %v", kept, err)
 	}
 }
 

@@ -134,26 +134,26 @@ func (r *Recorder) Usage(ctx context.Context) (result protocol.UsageResult, err 
 // Summary converts usage to its wire form.
 func Summary(t registry.Total, since time.Time) protocol.UsageResult {
 	r := protocol.UsageResult{Since: protocol.At(since), Sessions: t.Sessions, Turns: t.Turns}
-	var all, unpriced int64
+	var priced, unpriced int64
 	var cost usage.Nano
 	for _, u := range t.Models {
 		m := protocol.ModelUsage{
 			Provider: protocol.Provider(u.Provider), Model: u.Model, Requests: u.Requests, Unpriced: u.Unpriced,
 			AudioInMs: u.AudioIn.Milliseconds(), AudioOutMs: u.AudioOut.Milliseconds(),
-			InputTokens: u.Input(), OutputTokens: u.Output(), Characters: u.Characters, Cost: amount(u.Cost, u.Requests-u.Unpriced),
+			InputTokens: u.Input(), OutputTokens: u.Output(), Characters: u.Characters, Cost: amount(u.Cost, u.Priced),
 		}
 		r.Models = append(r.Models, m)
 		r.AudioInMs += m.AudioInMs
 		r.AudioOutMs += m.AudioOutMs
 		r.InputTokens += m.InputTokens
 		r.OutputTokens += m.OutputTokens
-		all, unpriced, cost = all+u.Requests, unpriced+u.Unpriced, cost+u.Cost
+		priced, unpriced, cost = priced+u.Priced, unpriced+u.Unpriced, cost+u.Cost
 	}
-	r.Unpriced, r.Cost = unpriced, amount(cost, all-unpriced)
+	r.Unpriced, r.Cost = unpriced, amount(cost, priced)
 	return r
 }
 
-// amount returns the cost of requests, or nil if none of them has a price.
+// amount returns the cost of records, or nil if none of them has a price.
 func amount(cost usage.Nano, priced int64) *protocol.Cost {
 	if priced == 0 {
 		return nil
