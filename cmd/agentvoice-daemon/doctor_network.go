@@ -47,7 +47,7 @@ func (f *doctorFlags) examineServices(ctx context.Context, set protocol.Settings
 	}
 	asking, stop := context.WithTimeout(ctx, checkTimeout)
 	defer stop()
-	all = append(all, examineModels(set, f.hosted(set), today, f.ends(asking, t))...)
+	all = append(all, f.examineModels(set, today, f.ends(asking, t))...)
 	return append(all, f.examineAgent(ctx, t.chat))
 }
 

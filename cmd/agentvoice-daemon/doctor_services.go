@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/internal/services"
@@ -24,15 +25,22 @@ import (
 // endsSoon is how long before its end a model is warned of.
 const endsSoon = 60 * 24 * time.Hour
 
-// hosted returns the models of OpenAI that talk would use with the same flags.
-func (f *doctorFlags) hosted(set protocol.Settings) []live.HostedModel {
-	models := live.HostedModels(set)
-	openAI, _ := provider.Of(provider.OpenAI)
-	home, _ := openAI.Base("")
-	if base, _ := openAI.Base(f.assistantFlags.endpoint); f.agent == "openai" && base == home {
-		models = append(models, live.HostedModel{Name: f.assistantFlags.model, Setting: "--agent-model", Use: services.Chat, Provider: protocol.ProviderOpenAI})
+// models returns the models that talk would use with the same flags, of all services but the engines of this
+// machine; hosted says which are of OpenAI itself.
+func (f *doctorFlags) models(set protocol.Settings) (all, hosted []live.HostedModel) {
+	all, hosted = live.AllModels(set), live.HostedModels(set)
+	if f.agent != "openai" {
+		return all, hosted
 	}
-	return models
+	a, err := f.named(f.agent, "") // an error is reported as one of the assistant
+	if service, ok := a.(copilot.Hosted); ok && err == nil {
+		of, model := service.Hosted(set.Copilot.Model)
+		chat := live.HostedModel{Name: model, Setting: "--agent-model", Use: services.Chat, Provider: protocol.Provider(of)}
+		if all = append(all, chat); chat.Provider == protocol.ProviderOpenAI {
+			hosted = append(hosted, chat)
+		}
+	}
+	return all, hosted
 }
 
 // ends returns the function that asks OpenAI when it ends a model. Without a key it asks nothing.
@@ -89,8 +97,9 @@ func endOf(ctx context.Context, t http.RoundTripper, key, model string) (end ser
 
 // examineModels says of each hosted model what it costs and when it ends, by the table or, if that is
 // sooner or the table does not know it, by what ask returns.
-func examineModels(set protocol.Settings, models []live.HostedModel, today time.Time, ask func(live.HostedModel) (services.Day, error)) (all []finding) {
-	for _, m := range models {
+func (f *doctorFlags) examineModels(set protocol.Settings, today time.Time, ask func(live.HostedModel) (services.Day, error)) (all []finding) {
+	models, hosted := f.models(set)
+	for _, m := range hosted {
 		known, _ := services.Of(m.Name)
 		told, err := ask(m)
 		if !told.IsZero() && (known.Ends.IsZero() || told.Before(known.Ends.Time)) {
@@ -100,31 +109,31 @@ func examineModels(set protocol.Settings, models []live.HostedModel, today time.
 		if err != nil && problem == nil {
 			detail += fmt.Sprintf("; asking OpenAI for its end failed (%v)", err)
 		}
-		all = append(all, found("model", refused(set, m) || known.EndsBefore(today), detail, nil, problem))
+		all = append(all, found("model", unpriced(set, m) != nil || known.EndsBefore(today), detail, nil, problem))
 	}
-	for _, m := range live.AllModels(set) { // of other services, only what keeps a conversation from starting
-		if !slices.Contains(models, m) && refused(set, m) {
-			all = append(all, found("model", true, "", nil, unpriced(m)))
+	for _, m := range models { // of other services, only what keeps a conversation from starting
+		if problem := unpriced(set, m); problem != nil && !slices.Contains(hosted, m) {
+			all = append(all, found("model", true, "", nil, problem))
 		}
 	}
 	return all
 }
 
-// refused reports whether a conversation does not start with a model, because a budget is set and its price
-// is not known.
-func refused(set protocol.Settings, m live.HostedModel) bool {
-	return set.Budget.Limited() && len(daemon.Unpriced(set, []usage.Use{m.UseOf()})) > 0
-}
-
-func unpriced(m live.HostedModel) error {
-	return fault{m.Name + ": what it costs is not known, so no conversation starts with it while a budget is set", "set its price in " + protocol.Prefix + "budget.prices"}
+// unpriced returns why a conversation does not start with a model: a budget is set, and its price is not known.
+func unpriced(set protocol.Settings, m live.HostedModel) error {
+	unknown := daemon.Unpriced(set, []usage.Use{m.UseOf()})
+	if !set.Budget.Limited() || len(unknown) == 0 {
+		return nil
+	}
+	return fault{m.Name + ": what it costs is not known, so no conversation starts with it while a budget is set",
+		fmt.Sprintf("set its price in %sbudget.prices: %s", protocol.Prefix, unknown[0].Lacks)}
 }
 
 // examineModel describes a model; known has no name if the table has no row of it. The error is that
 // it ends soon, has ended, or cannot be used with a budget.
 func examineModel(set protocol.Settings, m live.HostedModel, known services.Model, today time.Time) (string, error) {
-	if refused(set, m) {
-		return "", unpriced(m)
+	if problem := unpriced(set, m); problem != nil {
+		return "", problem
 	}
 	var text string
 	switch own := daemon.Priced(set, m.UseOf()).Price; {

@@ -28,8 +28,13 @@ func with(t *testing.T, changed map[string]string) protocol.Settings {
 func modelsFound(t *testing.T, set protocol.Settings, today time.Time) []finding {
 	t.Helper()
 	t.Setenv(envOpenAI, "")
-	f := doctorFlags{}
-	return examineModels(set, f.hosted(set), today, f.ends(t.Context(), transports{}))
+	return modelRows(t, doctorFlags{}, set, today)
+}
+
+func modelRows(t *testing.T, f doctorFlags, set protocol.Settings, today time.Time) []finding {
+	t.Helper()
+	t.Setenv(envOpenAI, "")
+	return f.examineModels(set, today, f.ends(t.Context(), transports{}))
 }
 
 // TestDoctorNamesTheEndOfModels with an injected day.
@@ -95,7 +100,8 @@ func TestDoctorNamesUnknownPrices(t *testing.T) {
 			t.Error("it is only a warning")
 		}
 	}
-	one(false, set(protocol.BudgetSettings{Day: 1}, openai), "gpt-9", refused, fix)
+	one(false, set(protocol.BudgetSettings{Day: 1}, openai), "gpt-9", refused, fix+": audioIn and audioOut, or sessionMinute")
+	one(false, set(protocol.BudgetSettings{Day: 1, Prices: "gpt-9 audioIn=20"}, openai), "gpt-9", refused, fix+": audioOut")
 	one(true, set(protocol.BudgetSettings{Day: 1, Prices: "gpt-9 audioIn=20 audioOut=40"}, openai), "gpt-9: $20 in and $40 out for a million tokens of audio (your price); when it ends is not known here")
 	one(true, set(protocol.BudgetSettings{Prices: "gpt-9 minute=0"}, openai), "gpt-9: free (your price)")
 	one(false, set(protocol.BudgetSettings{Day: 1}, compatible), "whisper-1", refused, fix)
@@ -108,6 +114,39 @@ func TestDoctorNamesUnknownPrices(t *testing.T) {
 	} {
 		if all := modelsFound(t, s, at); all != nil {
 			t.Errorf("%s: %v", name, all)
+		}
+	}
+}
+
+// TestDoctorNamesUnknownPricesOfTheAssistant, wherever it is.
+func TestDoctorNamesUnknownPricesOfTheAssistant(t *testing.T) {
+	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		model, endpoint, prices string
+		want                    bool
+	}{
+		"OpenAI":               {"gpt-9", "", "", true},
+		"OpenAI by its name":   {"gpt-9", "https://api.openai.com/v1", "", true},
+		"another unit":         {"gpt-9", "", "gpt-9 minute=1", true},
+		"a price":              {"gpt-9", "", "gpt-9 textIn=4 textOut=16", false},
+		"a model of the table": {"gpt-6-luna", "", "", false},
+		"another server":       {"gpt-6-luna", "https://chat.example", "", true},
+		"its price":            {"gpt-6-luna", "https://chat.example", "gpt-6-luna textIn=4 textOut=16", false},
+		"this machine":         {"gpt-9", "http://127.0.0.1:11434/v1", "", false},
+	} {
+		set := protocol.DefaultSettings()
+		set.Budget = protocol.BudgetSettings{Day: 1, Prices: c.prices}
+		f := doctorFlags{assistantFlags: assistantFlags{agent: "openai", model: c.model, endpoint: c.endpoint}}
+		var refused []finding
+		for _, row := range modelRows(t, f, set, at) {
+			if !row.OK {
+				refused = append(refused, row)
+			}
+		}
+		if (len(refused) == 1) != c.want {
+			t.Errorf("%s: %+v", name, refused)
+		} else if c.want {
+			wants(t, refused, "model", false, c.model+": what it costs is not known, so no conversation starts with it while a budget is set", "textIn and textOut")
 		}
 	}
 }

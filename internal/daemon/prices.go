@@ -44,22 +44,26 @@ func Priced(s protocol.Settings, u usage.Use) usage.Use {
 	return u
 }
 
-// Unpriced returns the models of uses without a known price, each once, with the units that are missing. A
-// user's price needs those that the use is paid by, or the use would seem to cost nothing.
-func Unpriced(s protocol.Settings, uses []usage.Use) (models []string) {
+// Unknown is a model without a known price, and the units that are missing.
+type Unknown struct{ Model, Lacks string }
+
+func (u Unknown) String() string {
+	if u.Lacks == "" {
+		return u.Model
+	}
+	return u.Model + ": " + u.Lacks
+}
+
+// Unpriced returns the models of uses without a known price, each once. A user's price needs the units that
+// the use is paid by, or the use would seem to cost nothing.
+func Unpriced(s protocol.Settings, uses []usage.Use) (models []Unknown) {
 	for _, u := range uses {
 		rate, known := Priced(s, u).Rate()
 		given := pricesOf(s, u.Model)
-		lacks := u.For.Lacks(given)
-		if known && (given == nil || lacks == "" || rate == (services.Price{})) {
-			continue
-		}
-		text := u.Model
-		if lacks != "" {
-			text += ": " + lacks
-		}
-		if !slices.Contains(models, text) {
-			models = append(models, text)
+		m := Unknown{u.Model, u.For.Lacks(given)}
+		priced := known && (given == nil || m.Lacks == "" || rate == (services.Price{}))
+		if !priced && !slices.Contains(models, m) {
+			models = append(models, m)
 		}
 	}
 	return models
@@ -88,11 +92,15 @@ func (d *Daemon) unlimited(set protocol.Settings, uses []usage.Use) bool {
 	if !set.Budget.Limited() {
 		return false
 	}
-	models := Unpriced(set, uses)
-	if len(models) > 0 {
-		d.warn(protocol.CodePriceUnknown, strings.Join(models, "; "))
+	var names []string
+	for _, m := range Unpriced(set, uses) {
+		names = append(names, m.String())
 	}
-	return len(models) > 0
+	if len(names) == 0 {
+		return false
+	}
+	d.warn(protocol.CodePriceUnknown, strings.Join(names, "; "))
+	return true
 }
 
 // cost stores whether a conversation that begins may cost something. It runs on the loop's goroutine.
