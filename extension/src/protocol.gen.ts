@@ -689,7 +689,7 @@ export interface Configuration {
   'agentvoice.budget.day'?: number | null;
   /** The same for a calendar month. */
   'agentvoice.budget.month'?: number | null;
-  /** Prices in US dollars of models that `doctor` knows no price for, or that cost you another one, separated by `;`, such as `gpt-9 textIn=4 textOut=16; our-voice characters=15`. Units: `textIn`, `textCached`, `textOut`, `audioIn`, `audioCached` and `audioOut` for a million tokens, `characters` for a million, `minute` of audio, `sessionMinute` for a minute in which a session is open, with the `startSeconds` charged for its creation. `minute=0` is free. With a budget, a conversation does not start with a hosted model whose price is not known. */
+  /** Prices in US dollars of models that `doctor` knows no price for, or that cost you another one, separated by `;`, such as `gpt-9 textIn=4 textOut=16; our-voice characters=15`. Units: `textIn`, `textCached`, `textOut`, `audioIn`, `audioCached` and `audioOut` for a million tokens, `characters` for a million, `minute` of audio, `sessionMinute` for a minute in which a session is open, with the `startSeconds` charged for its creation. `minute=0` is free. With a budget, a conversation does not start with a hosted model whose price is not known, or not in the unit that it is paid by. */
   'agentvoice.budget.prices'?: string | null;
 }
 

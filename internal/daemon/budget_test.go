@@ -460,7 +460,7 @@ func TestUnknownPriceIsNotSelected(t *testing.T) {
 	if r := choose("gpt-9"); r.Code != csm.Code(protocol.CodePriceUnknown) || p.d.Settings().Copilot.Model != "gpt-4o" {
 		t.Errorf("answered %+v, %q is selected", r, p.d.Settings().Copilot.Model)
 	}
-	if len(p.told) != 1 || !strings.Contains(p.told[0], "(gpt-9: textIn and textOut)") || p.d.State().Phase() != csm.PhaseListening {
+	if len(p.told) != 2 || !strings.Contains(p.told[0], "(gpt-9: textIn and textOut)") || p.told[1] != "0s aloud: I do not know what this model costs, so I do not use it." || p.d.State().Phase() != csm.PhaseListening {
 		t.Errorf("told %q", p.told)
 	}
 	p.d.Post(csm.UserStop{})

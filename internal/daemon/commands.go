@@ -43,6 +43,7 @@ func (d *Daemon) Retry(stage copilot.Stage, done func(csm.Reply, protocol.Snapsh
 // the price of the new one is not known.
 func (d *Daemon) SelectModel(name string, done func(csm.Reply, protocol.Snapshot)) {
 	if !d.selectable(name) {
+		d.sayAloud(d.spoken(protocol.CodePriceUnknown))
 		done(csm.Reply{Code: csm.Code(protocol.CodePriceUnknown)}, d.Snapshot())
 		return
 	}
