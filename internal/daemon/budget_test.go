@@ -353,22 +353,19 @@ var dear = usage.Use{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{T
 
 // A conversation that is not connected ends at once: nothing can be said, and each attempt to connect may cost.
 func TestSpentBudgetDialsNoMore(t *testing.T) {
-	for name, lose := range map[string]func(*paid){
-		"connecting":           func(p *paid) {},
-		"reconnecting":         func(p *paid) { p.lose() },
-		"lost in the farewell": func(p *paid) {},
-	} {
+	for _, name := range []string{"connecting", "reconnecting", "lost in the farewell"} {
 		t.Run(name, func(t *testing.T) {
-			p := begin(t, liveModel, protocol.BudgetSettings{Day: 1}, func(*daemon.Config) {})
-			if name == "connecting" {
+			p := begin(t, liveModel, protocol.BudgetSettings{Day: 1})
+			p.silent = true
+			switch name {
+			case "connecting":
 				p.d.Post(csm.UserStop{})
 				p.after(time.Second)
-				p.silent = true
 				p.d.Post(csm.UserStart{})
 				p.settle()
+			case "reconnecting":
+				p.lose()
 			}
-			p.silent = true
-			lose(p)
 			p.port.Used(dear)
 			p.settle()
 			if name == "lost in the farewell" {
@@ -485,7 +482,7 @@ func TestUnknownPriceEndsTheConversation(t *testing.T) {
 		p.d.Configure(set)
 		p.settle()
 		p.said()
-		if starting := strings.HasSuffix(name, "at the start"); starting {
+		if strings.HasSuffix(name, "at the start") {
 			p.d.Post(csm.UserStop{})
 			p.after(time.Second)
 			p.held = true
