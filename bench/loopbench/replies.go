@@ -52,7 +52,8 @@ func compare(daemon string, q questions, out string) error {
 		{name: "PocketSphinx, Flite", recording: q.spoken, home: bare},
 		{name: "sherpa streaming, sherpa voice", recording: q.tones, models: models},
 		{name: "sherpa two passes, sherpa voice", recording: q.tones, models: q.models},
-		{name: "hosted session, hosted speech", recording: q.spoken, args: []string{"--provider", string(protocol.ProviderOpenAI), "--endpoint", url}},
+		{name: "hosted session, hosted speech", recording: q.spoken, args: []string{"--provider", string(protocol.ProviderOpenAI), "--endpoint", url, "--set", "agentvoice.voice.model=tts-1"}},
+		{name: "hosted session, Kokoro", recording: q.spoken, args: []string{"--provider", string(protocol.ProviderOpenAI), "--endpoint", url}},
 	}
 	answers := make([][]timeline.Turn, len(all))
 	for i, e := range all {

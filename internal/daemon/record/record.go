@@ -154,14 +154,13 @@ func (r *Recorder) move(from *registry.Registry, forget bool) {
 		return
 	}
 	err := r.store.Copy(context.Background(), from)
-	copied := err == nil
-	if !copied {
+	if err != nil {
 		err = errors.Join(err, r.again())
 	}
 	if r.live.reserved > 0 {
 		err = errors.Join(err, r.store.Reserve(context.Background(), r.live.id, r.live.reserved))
 	}
-	if forget && copied { // else the record would be lost
+	if forget { // also what could not be copied
 		err = errors.Join(err, from.Forget(context.Background()))
 	}
 	if err = errors.Join(err, from.Close()); err != nil {
