@@ -297,6 +297,9 @@ func (c *call) onSessionUpdate(ev clientEvent) {
 		return
 	}
 	next, err := c.session.updated(ev.Session)
+	if err == nil && next.Type != c.session.Type {
+		err = invalidf("invalid_value", "session.type", "session.type cannot change in a call: begin another one, over a WebSocket with ?intent=transcription for a session that recognises only")
+	}
 	if err == nil {
 		err = c.checkVoice(string(next.Audio.Output.Voice), "session.audio.output.voice")
 	}

@@ -1,6 +1,7 @@
 package localrealtime
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -19,12 +20,16 @@ func (s *Server) getRealtime(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	if q.Get("intent") == "transcription" || q.Has("call_id") {
-		writeError(w, http.StatusBadRequest, invalidf("invalid_value", "intent", "only sessions of type realtime are offered here: leave intent and call_id out"))
+	if q.Has("call_id") {
+		writeError(w, http.StatusBadRequest, invalidf("invalid_value", "call_id", "a second connection to a call is not offered here: leave call_id out"))
 		return
 	}
 	granted, _ := s.secrets.lookup(bearer(r))
-	session, err := s.newSession(granted.session)
+	var intent json.RawMessage
+	if q.Get("intent") == listening {
+		intent = json.RawMessage(`{"type":"transcription"}`)
+	}
+	session, err := s.newSession(granted.session, intent)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return

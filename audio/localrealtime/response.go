@@ -57,6 +57,10 @@ type response struct {
 
 // onResponseCreate queues an answer.
 func (c *call) onResponseCreate(ev clientEvent) {
+	if c.session.Type == listening {
+		c.refuse(ev, invalidf("invalid_value", "type", "a session of type transcription does not answer: begin one of type realtime"))
+		return
+	}
 	var in responseCreate
 	if len(ev.Response) > 0 {
 		if err := decode(ev.Response, &in, "response."); err != nil {

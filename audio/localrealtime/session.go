@@ -75,7 +75,13 @@ type transcription struct {
 	Language string          `json:"language,omitempty"`
 	Prompt   string          `json:"prompt,omitempty"`
 	Delay    json.RawMessage `json:"delay,omitempty"`
+	// Instead of prompt and language, for models that take lists.
+	Keywords  []string `json:"keywords,omitempty"`
+	Languages []string `json:"languages,omitempty"`
 }
+
+// listening is the type of a session that recognises only.
+const listening = "transcription"
 
 // voiceName is a name, or an object with an id.
 type voiceName string
@@ -192,7 +198,8 @@ func (s session) updated(update json.RawMessage) (session, error) {
 		return s, err
 	}
 	next.ID, next.Object, next.ExpiresAt, next.answers = s.ID, s.Object, s.ExpiresAt, s.answers
-	if td := next.Audio.Input.TurnDetection; td != nil && td.CreateResponse == nil {
+	next.answers = next.answers && next.Type != listening
+	if td := next.Audio.Input.TurnDetection; td != nil && (td.CreateResponse == nil || next.Type == listening) {
 		td.CreateResponse = &next.answers
 	}
 	// The server does not filter input noise, and its reply says so.
@@ -204,8 +211,8 @@ func (s session) updated(update json.RawMessage) (session, error) {
 func (s session) check() error {
 	const out, in = "session.audio.output.", "session.audio.input."
 	switch {
-	case s.Type != "realtime":
-		return invalidf("invalid_value", "session.type", "session.type must be \"realtime\"; other sessions are not offered here")
+	case s.Type != "realtime" && s.Type != listening:
+		return invalidf("invalid_value", "session.type", "session.type must be \"realtime\" or \"transcription\"; other sessions are not offered here")
 	case !slices.Equal(s.OutputModalities, []string{"audio"}):
 		return invalidf("invalid_value", "session.output_modalities", "session.output_modalities must be [\"audio\"]: this server has no text model")
 	case !(s.Audio.Output.Speed >= voice.MinRate && s.Audio.Output.Speed <= voice.MaxRate):

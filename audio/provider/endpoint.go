@@ -51,3 +51,10 @@ func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
+
+// AtHome reports whether an endpoint, or the default one if it is "", is the service's own address.
+func (r Row) AtHome(endpoint string) bool {
+	home, _ := r.Base("")
+	base, problem := r.Base(endpoint)
+	return r.Home != "" && problem == "" && base == home
+}

@@ -3,6 +3,7 @@ package realtime
 import (
 	"context"
 	"math"
+	"slices"
 	"net"
 	"net/http/httptest"
 	"strings"
@@ -256,6 +257,39 @@ func TestLocalWrongKey(t *testing.T) {
 	if e, ok := err.(*Error); !ok || e.Code != CodeAuthentication {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestLocalListens: a session that recognises only, as the service has it: what is committed is recognised, and
+// it says nothing.
+func TestLocalListens(t *testing.T) { bothWays(t, onlyListens) }
+
+func onlyListens(t *testing.T, over func(Config) Config) {
+	_, cfg := startLocal(t, func(c *localrealtime.Config) {
+		c.Recognizer = func() (hearing.Recognizer, error) { return certainRecognizer{}, nil }
+	})
+	cfg.Dialect, cfg.TURN, cfg.Listens, cfg.NoLogprobs = OpenAI, TURN{}, true, true
+	cfg.TurnDetection, cfg.Keywords, cfg.Languages = TurnDetection{Type: NoDetection}, []string{"parseConfig"}, []string{"en"}
+	c, r := dialLocal(t, over(cfg))
+	send(c, make([]int16, audio.SampleRate))
+	c.CommitInput(7, audio.SampleRate, false)
+	var calls []string
+	for len(calls) == 0 || !strings.HasPrefix(calls[len(calls)-1], "final ") {
+		calls = append(calls, receive(t, r.calls, "a call"))
+	}
+	if !slices.ContainsFunc(calls, func(s string) bool { return strings.HasPrefix(s, "committed 7 ") }) || !strings.Contains(calls[len(calls)-1], "run the tests") {
+		t.Errorf("told %q", calls)
+	}
+	c.Speak(words4(1, 1))
+	if got := receive(t, r.calls, "a call"); !strings.HasPrefix(got, "failed 1.1 ") {
+		t.Errorf("told %q", got)
+	}
+}
+
+// certainRecognizer hears the same in everything.
+type certainRecognizer struct{ fakeRecognizer }
+
+func (certainRecognizer) Finish() (hearing.Result, error) {
+	return hearing.Result{Text: "run the tests"}, nil
 }
 
 // TestLocalEngines uses only real parts: human speech is sent and recognised; a

@@ -46,11 +46,11 @@ func ChoiceOf(set protocol.Settings, language string) SpeechChoice {
 }
 
 // listens reports whether a session with the service may be one that only recognises: it does not
-// speak, and does not end turns.
+// speak, and does not end turns. Servers at another address may know only sessions that converse.
 func listens(set protocol.Settings) bool {
 	row, _ := provider.Of(string(set.SessionWith()))
 	_, voice, _ := voiceWire(set)
-	return row.Session != nil && row.Session.Listens && voice.Wire != provider.Realtime && set.TurnDetection.Mode != protocol.TurnServer
+	return row.Session != nil && row.Session.Listens && row.AtHome(set.HearingEndpoint()) && voice.Wire != provider.Realtime && set.TurnDetection.Mode != protocol.TurnServer
 }
 
 // hearingWire returns the recognition service that the settings select, with its model: "" if only

@@ -37,10 +37,7 @@ func useOf(of protocol.Provider, endpoint, model string) usage.Use {
 // have models of the same names, or names of their own.
 func HostedModels(set protocol.Settings) (models []HostedModel) {
 	for _, m := range AllModels(set) {
-		row, _ := provider.Of(string(m.Provider))
-		home, _ := row.Base("")
-		base, problem := row.Base(m.endpoint)
-		if row.Home != "" && problem == "" && base == home {
+		if row, _ := provider.Of(string(m.Provider)); row.AtHome(m.endpoint) {
 			models = append(models, m)
 		}
 	}

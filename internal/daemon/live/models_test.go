@@ -60,7 +60,7 @@ func TestModelsToPay(t *testing.T) {
 		want []string // model, and whether its price is known
 	}{
 		{map[string]string{}, nil},
-		{map[string]string{"provider": "openai", "endpoint": "https://proxy.example"}, []string{"gpt-live-transcribe true"}},
+		{map[string]string{"provider": "openai", "endpoint": "https://proxy.example"}, []string{"gpt-realtime-2.1-mini true", "gpt-transcribe true"}},
 		{map[string]string{"provider": "openai", "endpoint": "https://proxy.example", "turnDetection.mode": "server", "voice.model": "tts-1"}, []string{"gpt-realtime-2.1-mini true", "gpt-transcribe true", "tts-1 true"}},
 		{map[string]string{"provider": "live", "model": "gpt-live-2"}, []string{"gpt-live-2 false"}},
 		{map[string]string{"provider": "azure", "endpoint": "https://ours.openai.azure.com", "deployment": "gpt-realtime", "transcription.deployment": "t", "voice.provider": "local"}, []string{"gpt-realtime true", "t false"}},

@@ -63,6 +63,7 @@ func TestTheSessionOfOpenAI(t *testing.T) {
 	}{
 		"by default":                 {func(*protocol.Settings) {}, ours, true, "gpt-live-transcribe", true},
 		"push-to-talk":               {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk }, nil, true, "gpt-live-transcribe", true},
+		"at another address":         {func(s *protocol.Settings) { s.Endpoint = "https://gate.example" }, ours, false, "gpt-transcribe", true},
 		"another model":              {func(s *protocol.Settings) { s.Transcription.Model = "gpt-4o-transcribe" }, ours, true, "gpt-4o-transcribe", false},
 		"no detector here":           {func(*protocol.Settings) {}, nil, false, "gpt-transcribe", true},
 		"the service ends the turns": {func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnServer }, nil, false, "gpt-transcribe", true},
