@@ -64,6 +64,7 @@ func TestBaseURLs(t *testing.T) {
 		{Azure, "https://x.openai.azure.com/openai", "https://x.openai.azure.com/openai/v1", ""},
 		{Azure, "https://x.openai.azure.com/openai/v1", "https://x.openai.azure.com/openai/v1", ""},
 		{Azure, "", "", "not usable"},
+		{Live, "https://x.openai.azure.com/openai/v1", "https://x.openai.azure.com/openai/v1", ""},
 		{LocalAI, "http://nas:8080/v1", "http://nas:8080/v1", ""},
 		{LocalAI, "https://u:hunter2@nas", "", "not usable"},
 		{LocalAI, "https://nas?key=hunter2", "", "not usable"},

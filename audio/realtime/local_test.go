@@ -3,9 +3,9 @@ package realtime
 import (
 	"context"
 	"math"
-	"slices"
 	"net"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"

@@ -232,10 +232,10 @@ func (c *caller) fail(err error) {
 }
 
 // The rest of [realtime.Handler] is not measured.
-func (*caller) SpeechStarted(string, int64)      {}
-func (*caller) SpeechStopped(string, int64)      {}
-func (*caller) PartialTranscript(string, string) {}
-func (*caller) InputEmpty(uint64)                {}
-func (*caller) InputCommitted(uint64, string)    {}
-func (*caller) SpeechEnded(audio.SegmentID)      {}
+func (*caller) SpeechStarted(string, int64)         {}
+func (*caller) SpeechStopped(string, int64)         {}
+func (*caller) PartialTranscript(string, string)    {}
+func (*caller) InputEmpty(uint64)                   {}
+func (*caller) InputCommitted(uint64, string)       {}
+func (*caller) SpeechEnded(audio.SegmentID)         {}
 func (*caller) SpeechMismatch(audio.SegmentID, int) {}

@@ -10,7 +10,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -20,8 +19,9 @@ import (
 // of what the session does not read as it is written.
 type reader struct {
 	session Voice
-	own     Voice // nil without a separate voice
-	mute    bool  // the session only listens
+	own     Voice   // nil without a separate voice
+	mute    bool    // the session only listens
+	beside  *beside // the local engine of own; nil without one
 
 	mu     sync.Mutex
 	reads  bool // own is in use
@@ -137,7 +137,8 @@ func (s *service) newReader(set protocol.Settings, session Voice, listens bool, 
 	var done func() error
 	switch {
 	case voice.Wire == provider.Engine:
-		speak, done = s.engineSpeaker(set, r.reads)
+		r.beside = newBeside(s, set, r.reads)
+		speak, done = r.beside.speak, r.beside.close
 	case voice.Wire == provider.Speech:
 		var err error
 		speak, err = hosted.NewSpeaker(hosted.Config{
@@ -170,52 +171,6 @@ func (v ownVoice) Close() error {
 		err = errors.Join(err, v.done())
 	}
 	return err
-}
-
-// engineSpeaker returns a speaker that uses the local engine. It is loaded for the first segment, or
-// before, if that is certain to come; if it cannot be loaded, the next segment tries again.
-func (s *service) engineSpeaker(set protocol.Settings, certain bool) (speak hosted.Speaker, done func() error) {
-	var mu sync.Mutex
-	var engine voice.Synthesizer
-	closed := false
-	load := func() (voice.Synthesizer, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch {
-		case engine != nil:
-			return engine, nil
-		case closed:
-			return nil, context.Canceled
-		case s.w.cfg.Engines == nil:
-			return nil, errors.New("this build has no local engines")
-		}
-		cfg, err := s.w.cfg.Engines(s.choice(set))
-		if err != nil {
-			return nil, err
-		}
-		engine, err = s.w.voice.speakers.of(cfg.Synthesizer)()
-		return engine, err
-	}
-	if certain {
-		go func() { _, _ = load() }() // the first segment gets the error
-	}
-	speak = func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {
-		engine, err := load()
-		if err != nil {
-			return err
-		}
-		name := s.w.speaker(set.Voice.Name)
-		engine.SetRate(cmp.Or(seg.Speed, 1))
-		return voice.SpeakPromptly(ctx, engine, name, seg.Text, emit)
-	}
-	return speak, func() error {
-		mu.Lock()
-		defer mu.Unlock()
-		if closed = true; engine == nil {
-			return nil
-		}
-		return engine.Close()
-	}
 }
 
 // listener receives the audio of a call's separate voice.
