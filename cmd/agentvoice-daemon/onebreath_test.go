@@ -177,7 +177,7 @@ func (r *breathRoom) waits() {
 func (r *breathRoom) starts(pcm []int16) bool {
 	r.mic.say(make([]int16, audio.SampleRate))
 	r.mic.say(pcm)
-	return r.reaches(protocol.StatePreparing, 10*time.Second)
+	return r.reaches(protocol.StatePreparing, 30*time.Second) // a busy machine loads the model that confirms it
 }
 
 // requests returns what the assistant is asked within a time, and in the two seconds after that.
