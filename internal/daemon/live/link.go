@@ -195,6 +195,14 @@ func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool
 	l.w.port.Fail(csm.ConnFailed{Epoch: epoch, Code: code}, err.Error())
 }
 
+// suspend lets the voice of this machine beside a session free its model while the conversation is
+// suspended.
+func (l *link) suspend(suspended bool) {
+	if c := l.live.Load(); c != nil && c.voice != nil {
+		c.voice.beside.suspend(suspended)
+	}
+}
+
 // patience returns how long the core waits for a call: to start the conversation, to
 // resume it, or to replace a working call.
 func (l *link) patience(instance uint32, successor bool) time.Duration {

@@ -204,7 +204,7 @@ func (w *World) Execute(e csm.Effect) {
 		w.devices.hold(true)
 	case csm.ReleaseCapture:
 		w.devices.hold(false)
-		w.service.suspend(false)
+		w.rest(false)
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
 	case csm.PublishState:
@@ -265,8 +265,14 @@ var _ daemon.Holder = (*World)(nil)
 func (w *World) Held(why csm.SuspendReason) {
 	w.devices.because(why)
 	if why != 0 { // else capture is released, or the conversation ends
-		w.service.suspend(why != csm.SuspendMicrophone && why != csm.SuspendSpeaker)
+		w.rest(why != csm.SuspendMicrophone && why != csm.SuspendSpeaker)
 	}
+}
+
+// rest lets the models of this machine leave the memory after a time, or has them ready again.
+func (w *World) rest(suspended bool) {
+	w.service.suspend(suspended)
+	w.link.suspend(suspended)
 }
 
 // Configure implements daemon.World. Devices, cues and silence change at once; all

@@ -140,15 +140,12 @@ func (s *service) deactivate(instance uint32) {
 	s.q.Do(func() { s.w.port.Post(csm.SessionClosed{Instance: instance}) })
 }
 
-// suspend lets the local engines free their models while the conversation is suspended.
+// suspend lets the embedded server free its models while the conversation is suspended.
 func (s *service) suspend(suspended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.local != nil && s.local.server != nil {
 		s.local.server.Suspend(suspended)
-	}
-	if c := s.w.link.live.Load(); c != nil && c.voice != nil {
-		c.voice.beside.suspend(suspended)
 	}
 }
 
