@@ -212,9 +212,9 @@ func TestQuestionsInOneBreath(t *testing.T) {
 		pcm                     []int16
 	}{
 		{"flite", "slt", "what is the current branch?", nil},
-		{"flite", "awb", "which tests are failing?", nil},
-		{"flite", "rms", "how many files did I change today?", nil},
 		{"natural", "af_heart", "what is the git status?", nil},
+		{"flite", "rms", "how many files did I change today?", nil},
+		{"flite", "awb", "which tests are failing?", nil}, // the model confirms it, or not: BenchmarkConfirmed has the shares
 		{"natural", "bf_emma", "who wrote this function?", nil},
 		{"natural", "am_michael", "open the readme file.", nil},
 		{"natural", "bm_george", "explain this error to me.", nil},
