@@ -27,7 +27,7 @@ func examineEnds(path string) []finding {
 	})}
 }
 
-// lastJournal reads the newest journal; nil if there is none.
+// lastJournal reads the newest journal. It returns nil if no conversation was recorded.
 func lastJournal(path string) (*journal.Journal, error) {
 	if !strings.HasSuffix(path, ".jsonl") {
 		all, err := findJournals([]string{path})

@@ -25,7 +25,7 @@ type Known struct {
 	SignIn  string   `json:"signIn,omitempty"`  // how to sign in; "" if not known
 	Mode    string   `json:"mode,omitempty"`    // the mode that it is set to, in which it changes nothing unasked; "" if none is known
 	Wider   string   `json:"wider,omitempty"`   // how to let it do more
-	// Former is another agent whose program has the same name; nil if there is none.
+	// Former is an older agent whose program has the same name, or nil.
 	Former *Former `json:"former,omitempty"`
 	// Tried is the last version that was run here; nil if none was.
 	Tried *Tried `json:"tried,omitempty"`

@@ -12,8 +12,8 @@ import (
 const marks = "/\\.:~#@$%&()[]{}<>=+-*_`'\",;!?|^ \na1Zé"
 
 // TestEveryShortText says each text of up to three of these characters, and of words that are said
-// in another way, as text and as code, alone and at the end of a sentence: a look at the next or the
-// last character is nowhere past the end, and what is said of two parts has one blank between them.
+// in another way, as text and as code, alone and at the end of a sentence. Nothing is read past the end of
+// a text, and one blank separates the words that are said.
 func TestEveryShortText(t *testing.T) {
 	chars := append(strings.Split(marks, ""), "A.0", "a/b", "x()", "1.2", "v1.2", "C:\\", "a_b", "aB", "--a", "<b>", "#L1", "kB", "ctrl+c")
 	var each func(text string, n int)

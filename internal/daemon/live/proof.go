@@ -97,7 +97,7 @@ func (v *assistant) mismatched(c *call, seg audio.SegmentID, right int) {
 }
 
 // replace has the voice that reads say a segment from where the session went astray, and what follows it. It
-// returns false if there is none, or if the segment's audio is complete.
+// returns false without such a voice, and if the segment's audio is complete.
 func (v *assistant) replace(c *call, seg audio.SegmentID, right int) bool {
 	v.proof.Lock()
 	defer v.proof.Unlock()
