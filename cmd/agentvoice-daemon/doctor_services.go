@@ -109,7 +109,7 @@ func (f *doctorFlags) examineModels(set protocol.Settings, today time.Time, ask 
 		if err != nil && problem == nil {
 			detail += fmt.Sprintf("; asking OpenAI for its end failed (%v)", err)
 		}
-		all = append(all, found("model", unpriced(set, m) != nil || known.EndsBefore(today), detail, nil, problem))
+		all = append(all, found("model", misused(m, known) != nil || unpriced(set, m) != nil || known.EndsBefore(today), detail, nil, problem))
 	}
 	for _, m := range models { // of other services, only what keeps a conversation from starting
 		if problem := unpriced(set, m); problem != nil && !slices.Contains(hosted, m) {
@@ -129,10 +129,18 @@ func unpriced(set protocol.Settings, m live.HostedModel) error {
 		fmt.Sprintf("set its price in %sbudget.prices: %s", protocol.Prefix, unknown[0].Lacks)}
 }
 
+// misused returns why a model cannot do what it is used for, as far as that is known.
+func misused(m live.HostedModel, known services.Model) error {
+	if known.Name == "" || slices.Contains(known.Serves, m.Use) {
+		return nil
+	}
+	return fault{fmt.Sprintf("%s: OpenAI does not have it for %s", m.Name, m.Use), fmt.Sprintf("set %s to a model that it has, or leave it empty", m.Setting)}
+}
+
 // examineModel describes a model; known has no name if the table has no row of it. The error is that
-// it ends soon, has ended, or cannot be used with a budget.
+// it ends soon, has ended, or cannot be used.
 func examineModel(set protocol.Settings, m live.HostedModel, known services.Model, today time.Time) (string, error) {
-	if problem := unpriced(set, m); problem != nil {
+	if problem := cmp.Or(misused(m, known), unpriced(set, m)); problem != nil {
 		return "", problem
 	}
 	var text string

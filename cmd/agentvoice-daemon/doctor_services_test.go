@@ -78,6 +78,15 @@ func TestDoctorNamesTheEndOfModels(t *testing.T) {
 	}
 }
 
+// TestDoctorNamesAModelForAnotherUse: a chat model cannot transcribe, whatever it costs.
+func TestDoctorNamesAModelForAnotherUse(t *testing.T) {
+	set := with(t, map[string]string{"agentvoice.provider": "openai", "agentvoice.transcription.model": "gpt-6-luna"})
+	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+	if f := wants(t, modelsFound(t, set, at), "model", false, "gpt-6-luna: OpenAI does not have it for transcription; set agentvoice.transcription.model to a model that it has, or leave it empty"); !f.Needed {
+		t.Error("it is only a warning")
+	}
+}
+
 // TestDoctorNamesUnknownPrices: with a budget, a conversation does not start with such a model.
 func TestDoctorNamesUnknownPrices(t *testing.T) {
 	at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
