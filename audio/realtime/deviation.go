@@ -27,7 +27,8 @@ type reading struct {
 	ends  []int // of each word, in bytes of text
 }
 
-// newReading splits a text at its blanks, and a script without blanks into its characters.
+// newReading splits a text at its blanks, but not within an abbreviation or a number, and a script without
+// blanks into its characters.
 func newReading(text string) reading {
 	r := reading{text: text}
 	add := func(from, to int) {
@@ -35,11 +36,17 @@ func newReading(text string) reading {
 			r.words, r.ends = append(r.words, w), append(r.ends, to)
 		}
 	}
+	within := make([]bool, len(text))
+	for _, span := range append(initials.FindAllStringIndex(text, -1), grouped.FindAllStringIndex(text, -1)...) {
+		for i := span[0] + 1; i < span[1]; i++ {
+			within[i] = true
+		}
+	}
 	from := 0
 	for i, c := range text {
 		_, n := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case unicode.IsSpace(c):
+		case unicode.IsSpace(c) && !within[i]:
 			add(from, i)
 			from = i + n
 		case withoutBlanks(c):
@@ -88,7 +95,7 @@ func (r reading) deviation(said string, whole bool) (right int, differs bool) {
 	if len(said) > 16*len(r.text)+1024 {
 		return 0, true
 	}
-	spoken := withoutSymbol(spokenWords(said))
+	spoken := newReading(said).words // as the text is read, so that a text never deviates from itself
 	begin, all, same := r.compare(spoken)
 	if same > 0 {
 		right = r.ends[same-1]
@@ -113,13 +120,12 @@ func (r reading) deviation(said string, whole bool) (right int, differs bool) {
 // compare returns the words to insert, delete or replace until what was said is a beginning of the text, and until
 // it is all of it, and how many words of the text were said without a difference.
 func (r reading) compare(spoken []string) (begin, all, same int) {
-	freeText, freeSaid := freeWords(r.words, spoken), freeWords(spoken, r.words)
-	row := distances(len(r.words), len(spoken), func(j int) int { return cost(!freeText[j]) }, func(i int) int { return cost(!freeSaid[i]) },
-		func(i, j int) int { return cost(!sameWord(r.words[j], spoken[i])) }, func(_, j int) {
-			if !freeText[j-1] {
-				same = max(same, j)
-			}
-		})
+	c := newComparison(r.words, spoken)
+	row := c.distances(func(_, j int) {
+		if !c.freeText[j-1] {
+			same = max(same, j)
+		}
+	})
 	return slices.Min(row), row[len(row)-1], same
 }
 
@@ -149,7 +155,7 @@ func (r reading) compareLetters(spoken []string) (begin, all, same int) {
 }
 
 // distances returns the Levenshtein distances of all of the second sequence from each beginning of the
-// first. equal is called where a beginning of the second equals one of the first, of j elements.
+// first. equal, if any, is called where a beginning of the second equals one of the first, of j elements.
 func distances(first, second int, skipFirst, skipSecond func(int) int, differ func(i, j int) int, equal func(i, j int)) []int {
 	row := make([]int, first+1)
 	for j := range first {
@@ -162,7 +168,7 @@ func distances(first, second int, skipFirst, skipSecond func(int) int, differ fu
 			replaced := diagonal + differ(i, j)
 			diagonal = row[j+1]
 			row[j+1] = min(replaced, row[j]+skipFirst(j), diagonal+skipSecond(i))
-			if row[j+1] == 0 {
+			if row[j+1] == 0 && equal != nil {
 				equal(i+1, j+1)
 			}
 		}

@@ -28,6 +28,10 @@ func TestDeviation(t *testing.T) {
 		{"It isn't there.", "It is not there.", true, "It", false},
 		{"All 12 tests passed in 3.5 seconds.", "All twelve tests passed in three point five seconds.", true, "", false},
 		{"Do it.", "Do it.", true, "Do it.", false},
+		// An abbreviation or a number with blanks is one word, in the text and in what is said.
+		{"z. B., d. h., z. B.", "z. B., d. h., z. B.", true, "", false},
+		{"z. B., d. h., z. B.", "zum Beispiel das heißt zum ", false, "", false},
+		{"Das kostet 1\u202f234\u202f567 Euro.", "Das kostet 1234567 Euro.", true, "", false},
 		{"", "Hello there, how are you?", true, "", true},
 		// Words that are split in another way, and names that are spelled.
 		{"Run npm run build and look at the output.", "Run N P M run build and ", false, "", false},

@@ -76,35 +76,33 @@ func isNumber(word string) bool {
 	return word != "" && unicode.IsDigit(rune(word[0])) || len(word) > 1 && unicode.IsDigit([]rune(word)[0])
 }
 
-// partOfNumber reports whether a word spells a part of the number n: one word of it, or
-// all of it in a language that writes numbers as one word.
-func partOfNumber(word, n string) bool {
-	return !isNumber(word) && isNumber(n) && spells(word, parts(n), 0)
-}
-
 // longestCompound limits the search in a word; in all these languages the longest
 // number up to a million has fewer letters.
 const longestCompound = 64
 
-// spells reports whether a word consists entirely of number words from the set.
-func spells(word string, of map[int]bool, depth int) bool {
-	if word == "" {
-		return depth > 0
-	}
-	if depth > 0 && ordinalEndings[word] {
-		return true
-	}
-	if len(word) > longestCompound {
+// spells reports whether a word spells a part of a number, given as the values of its parts: one word of
+// it, or all of it in a language that writes numbers as one word.
+func spells(word string, of map[int]bool) bool {
+	if word == "" || len(word) > longestCompound {
 		return false
 	}
-	for end := len(word); end > 0; end-- {
-		n, known := numberWords[word[:end]]
-		and := depth > 0 && word[:end] == "und"
-		if (known && of[n] || and) && spells(word[end:], of, depth+1) {
+	var reached [longestCompound + 1]bool // by number words from the beginning, in bytes
+	reached[0] = true
+	for from := range len(word) {
+		if !reached[from] {
+			continue
+		}
+		if from > 0 && ordinalEndings[word[from:]] {
 			return true
 		}
+		for end := from + 1; end <= len(word); end++ {
+			n, known := numberWords[word[from:end]]
+			if known && of[n] || from > 0 && word[from:end] == "und" {
+				reached[end] = true
+			}
+		}
 	}
-	return false
+	return reached[len(word)]
 }
 
 // ordinalEndings follow the word of a number.

@@ -40,21 +40,8 @@ func editDistance(a, b []string) float64 {
 	if longest == 0 {
 		return 0
 	}
-	freeA, freeB := freeWords(a, b), freeWords(b, a)
-	row := make([]int, len(b)+1)
-	for j := range b {
-		row[j+1] = row[j] + cost(!freeB[j])
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] += cost(!freeA[i])
-		for j := range b {
-			replaced := diagonal + cost(!sameWord(a[i], b[j]))
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+cost(!freeB[j]), diagonal+cost(!freeA[i]))
-		}
-	}
-	return float64(row[len(b)]) / float64(longest)
+	row := newComparison(a, b).distances(nil)
+	return float64(row[len(a)]) / float64(longest)
 }
 
 func cost(of bool) int {
@@ -64,27 +51,70 @@ func cost(of bool) int {
 	return 0
 }
 
-// sameWord reports whether two words are equal, or one is a number and the other a part
-// of it.
-func sameWord(a, b string) bool {
-	return a == b || isNumber(a) != isNumber(b) && (partOfNumber(b, a) || partOfNumber(a, b))
+// comparison is of a text's words with those that were said.
+type comparison struct {
+	text, said         []string
+	textOf, saidOf     []map[int]bool // the parts of each number; nil for other words
+	freeText, freeSaid []bool         // words that cost nothing
 }
 
-// freeWords reports which words of a spell out a number of b, or read a symbol next to
-// one.
-func freeWords(a, b []string) []bool {
-	free := make([]bool, len(a))
-	if !slices.ContainsFunc(b, isNumber) && !slices.Contains(b, symbol) {
-		for i, w := range a {
-			free[i] = w == symbol
+func newComparison(text, said []string) *comparison {
+	c := &comparison{text: text, said: said, textOf: numbers(text), saidOf: numbers(said)}
+	c.freeText, c.freeSaid = free(text, said, c.saidOf), free(said, text, c.textOf)
+	return c
+}
+
+// numbers returns the parts of each word that is a number.
+func numbers(words []string) []map[int]bool {
+	of := make([]map[int]bool, len(words))
+	for i, w := range words {
+		if isNumber(w) {
+			of[i] = parts(w)
 		}
-		return free
 	}
-	for i, w := range a {
-		free[i] = w == symbol || symbolWords[w] ||
-			!isNumber(w) && slices.ContainsFunc(b, func(n string) bool { return isNumber(n) && partOfNumber(w, n) })
+	return of
+}
+
+// free reports which words spell out a number of the other text, or read a symbol next to one.
+func free(words, other []string, of []map[int]bool) []bool {
+	known := map[string]bool{}
+	hasNumber := slices.ContainsFunc(of, func(n map[int]bool) bool { return n != nil })
+	isFree := func(w string) bool {
+		if w == symbol || !hasNumber && !slices.Contains(other, symbol) {
+			return w == symbol
+		}
+		return symbolWords[w] || !isNumber(w) && slices.ContainsFunc(of, func(n map[int]bool) bool { return n != nil && spells(w, n) })
 	}
-	return free
+	out := make([]bool, len(words))
+	for i, w := range words {
+		is, ok := known[w]
+		if !ok {
+			is = isFree(w)
+			known[w] = is
+		}
+		out[i] = is
+	}
+	return out
+}
+
+// same reports whether two words are equal, or one is a number and the other a part of it.
+func (c *comparison) same(i, j int) bool {
+	text, said := c.text[j], c.said[i]
+	switch {
+	case text == said:
+		return true
+	case c.textOf[j] != nil && c.saidOf[i] == nil:
+		return spells(said, c.textOf[j])
+	case c.textOf[j] == nil && c.saidOf[i] != nil:
+		return spells(text, c.saidOf[i])
+	}
+	return false
+}
+
+// distances returns what it costs to come from each beginning of the text to all that was said.
+func (c *comparison) distances(equal func(i, j int)) []int {
+	return distances(len(c.text), len(c.said), func(j int) int { return cost(!c.freeText[j]) }, func(i int) int { return cost(!c.freeSaid[i]) },
+		func(i, j int) int { return cost(!c.same(i, j)) }, equal)
 }
 
 // symbol stands for a character that is either read as a word or skipped.
@@ -93,21 +123,21 @@ const symbol = "%"
 var (
 	// initials matches abbreviations such as e.g. and z. B.
 	initials = regexp.MustCompile(`\b\pL\.(?: ?\pL\.)+`)
-	// grouped matches the separators within a number such as 1,234,567.
-	grouped = regexp.MustCompile(`(\d)[,.'\x{a0}\x{202f}](\d{3})\b`)
+	// grouped matches a number with separators, such as 1,234,567.
+	grouped = regexp.MustCompile(`\d(?:[,.'\x{a0}\x{202f}]\d{3}\b)+`)
+	// separators are those of a grouped number.
+	separators = strings.NewReplacer(",", "", ".", "", "'", "", "\u00a0", "", "\u202f", "")
 )
 
 // spokenWords returns the words of a text in comparable form: lower case, abbreviations
 // spelled out, each number as one word, and each character of a script without spaces
 // as one word.
 func spokenWords(s string) []string {
+	s = grouped.ReplaceAllStringFunc(s, separators.Replace) // before NFKC makes blanks of some separators
 	s = cases.Fold().String(norm.NFKC.String(s))
 	s = initials.ReplaceAllStringFunc(s, func(m string) string {
 		return " " + strings.NewReplacer(".", "", " ", "").Replace(m) + " "
 	})
-	for range 2 { // groups overlap in the digit between two separators
-		s = grouped.ReplaceAllString(s, "$1$2")
-	}
 	var out []string
 	var word []rune
 	flush := func() {
