@@ -270,10 +270,7 @@ func (s Settings) networkConflicts() (fields []FieldError) {
 func (s Settings) hearingConflicts() []FieldError {
 	of := s.Hears()
 	fields := s.otherEndpoint("agentvoice.hearing.endpoint", s.Hearing.Endpoint, of)
-	switch {
-	case s.Hearing.Wire == WireRealtime && of == ProviderCompatible:
-		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is realtime", Allowed: "auto or transcriptions; compatible does not support realtime"})
-	case s.Hearing.Wire == WireTranscriptions && (of == ProviderLocal || of == ProviderLive):
+	if s.Hearing.Wire == WireTranscriptions && (of == ProviderLocal || of == ProviderLive) {
 		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is transcriptions", Allowed: fmt.Sprintf("auto or realtime; %s does not support transcriptions", of)})
 	}
 	return fields

@@ -346,7 +346,7 @@ var SettingsTable = []Setting{
 		Meaning: "Base URL of the recognition service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same.",
 		field:   func(s *Settings) any { return &s.Hearing.Endpoint }},
 	{Name: "agentvoice.hearing.wire", Default: WireAuto, Enum: []string{WireAuto, WireRealtime, WireTranscriptions}, Scope: ScopeApplication, Restart: true,
-		Meaning: "How the service recognises: `realtime` in a session, with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session.",
+		Meaning: "How the service recognises: `realtime` in a session, or with `compatible` in vLLM's stream per utterance (`/v1/realtime`), with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session.",
 		field:   func(s *Settings) any { return &s.Hearing.Wire }},
 	{Name: "agentvoice.hearing.noiseReduction", Default: NoiseReductionOff, Enum: []string{NoiseReductionOff, NoiseReductionNear, NoiseReductionFar}, Scope: ScopeApplication, Restart: true,
 		Meaning: "Noise that the service removes from what you say before it recognises, in a session with `openai` or `azure`: `near` for a headset, `far` for the microphone of a laptop or a room. `agentvoice.audio.noiseSuppression` removes it on this machine.",

@@ -159,7 +159,6 @@ func TestBadConfiguration(t *testing.T) {
 		{"endpoint of any server is missing", `{"agentvoice.provider":"compatible"}`, "agentvoice.endpoint", "a URL"},
 		{"recognition endpoint is missing", `{"agentvoice.hearing.provider":"compatible"}`, "agentvoice.hearing.endpoint", "a URL"},
 		{"unencrypted key for recognition", `{"agentvoice.hearing.provider":"openai","agentvoice.hearing.endpoint":"http://example.com"}`, "agentvoice.hearing.endpoint", "https"},
-		{"no session", `{"agentvoice.provider":"compatible","agentvoice.endpoint":"http://nas","agentvoice.hearing.wire":"realtime"}`, "agentvoice.hearing.wire", "does not support realtime"},
 		{"no transcriptions", `{"agentvoice.hearing.wire":"transcriptions"}`, "agentvoice.hearing.wire", "local does not support transcriptions"},
 		{"voice in a missing session", `{"agentvoice.provider":"openai","agentvoice.hearing.wire":"transcriptions","agentvoice.voice.wire":"realtime"}`, "agentvoice.voice.wire", "session is with local"},
 		{"recognition deployment is missing", `{"agentvoice.hearing.provider":"azure","agentvoice.hearing.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`, "agentvoice.transcription.deployment", "transcription"},

@@ -112,18 +112,23 @@ func (c *client) request(ctx context.Context, path, contentType string, body []b
 		return nil, &realtime.Error{Code: realtime.CodeConnectionFailed, Message: "the request cannot be made; check the base URL"}
 	}
 	req.Header.Set("Content-Type", contentType)
+	return req, c.authorize(ctx, req.Header)
+}
+
+// authorize adds the user's key to a header.
+func (c *client) authorize(ctx context.Context, h http.Header) error {
 	if c.cfg.Credentials == nil {
-		return req, nil
+		return nil
 	}
 	key, err := c.cfg.Credentials(ctx)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	if err != nil || key.Value == "" && !c.cfg.Provider.Anonymous {
-		return nil, &realtime.Error{Code: realtime.CodeCredentialsMissing, Err: err, Message: "there is no key; set one for this provider"}
+		return &realtime.Error{Code: realtime.CodeCredentialsMissing, Err: err, Message: "there is no key; set one for this provider"}
 	}
-	c.cfg.Provider.Authorize(req.Header, key.Value, key.Kind == realtime.EntraToken)
-	return req, nil
+	c.cfg.Provider.Authorize(h, key.Value, key.Kind == realtime.EntraToken)
+	return nil
 }
 
 // watched is a response body with a stall timeout. A truncated response is an error

@@ -3,11 +3,14 @@
 package hosted
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
@@ -112,4 +115,31 @@ func TestEarsOfAnEngine(t *testing.T) {
 			}
 		})
 	}
+}
+
+// PocketSphinx behind vLLM's wire recognises the same as it says, and its words come while the user speaks.
+//
+//test:long
+func TestStreamOfAnEngine(t *testing.T) {
+	pcm := spoken(t)
+	virtually(t, provider.Compatible, func(t *testing.T) {
+		server := &audioapi.Server{Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Key: canary}
+		_, r := ears(t, server.Handler().ServeHTTP, overStream)
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		words := ""
+		for part := range slices.Chunk(pcm, hearing.SampleRate/10) {
+			if err := r.Write(part); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			words = cmp.Or(words, r.Partial())
+		}
+		result, err := r.Finish()
+		all := server.Requests()
+		if err != nil || len(all) != 1 || result.Text != all[0].Text || len(strings.Fields(result.Text)) < 2 || words == "" {
+			t.Errorf("%+v %v, at first %q; the service: %+v", result, err, words, all)
+		}
+	})
 }

@@ -44,8 +44,9 @@ type TranscriberConfig struct {
 	Report  func(error)
 }
 
-// Transcriber recognises speech with one request per utterance: POST
-// /v1/audio/transcriptions.
+// Transcriber recognises speech with one request per utterance, POST
+// /v1/audio/transcriptions, or with one stream per utterance, vLLM's /v1/realtime, where the
+// Hearing's wire is that of a session.
 type Transcriber struct {
 	cfg    TranscriberConfig
 	client *client
@@ -84,6 +85,7 @@ func (t *Transcriber) Recognizer() (hearing.Recognizer, error) { return &recogni
 type recognizer struct {
 	t      *Transcriber
 	pcm    []int16
+	stream *stream // of the utterance; nil without one
 	active bool
 	closed bool
 }
@@ -95,6 +97,9 @@ func (r *recognizer) Start() error {
 	}
 	r.forget()
 	r.active = true
+	if r.t.cfg.Hearing.Wire == provider.Realtime {
+		r.stream = r.t.stream(r.t.context())
+	}
 	return nil
 }
 
@@ -107,13 +112,22 @@ func (r *recognizer) Write(pcm []int16) error {
 	case !r.active:
 		return hearing.ErrNoUtterance
 	}
-	r.pcm = audio.AppendWiped(r.pcm, pcm[:min(len(pcm), hearing.LongestUtterance-len(r.pcm))])
+	pcm = pcm[:min(len(pcm), hearing.LongestUtterance-len(r.pcm))]
+	r.pcm = audio.AppendWiped(r.pcm, pcm)
+	if r.stream != nil {
+		r.stream.write(pcm)
+	}
 	return nil
 }
 
-// Partial implements hearing.Recognizer. It is always empty, because there are no results
-// before Finish.
-func (r *recognizer) Partial() string { return "" }
+// Partial implements hearing.Recognizer. It is empty without a stream, because there are no
+// results before Finish.
+func (r *recognizer) Partial() string {
+	if r.stream == nil {
+		return ""
+	}
+	return r.stream.partial()
+}
 
 // Finish implements hearing.Recognizer.
 func (r *recognizer) Finish() (hearing.Result, error) { return r.FinishStreaming(func(string) {}) }
@@ -130,11 +144,9 @@ func (r *recognizer) FinishStreaming(partial func(string)) (hearing.Result, erro
 	if len(r.pcm) == 0 {
 		return hearing.Result{}, nil
 	}
-	r.t.mu.Lock()
-	ctx := r.t.ctx
-	r.t.mu.Unlock()
+	ctx := r.t.context()
 	said := ""
-	result, err := r.t.transcribe(ctx, r.pcm, func(words string, again bool) {
+	result, err := r.t.transcribe(ctx, r.pcm, r.stream, func(words string, again bool) {
 		if again {
 			said = ""
 		}
@@ -157,8 +169,11 @@ func (r *recognizer) Close() error {
 
 // forget wipes the audio.
 func (r *recognizer) forget() {
+	if r.stream != nil {
+		r.stream.close()
+	}
 	clear(r.pcm)
-	r.pcm, r.active = nil, false
+	r.pcm, r.stream, r.active = nil, nil, false
 }
 
 // instead recognises an utterance with another engine.
@@ -177,16 +192,37 @@ func instead(of hearing.Factory, pcm []int16) (hearing.Result, error) {
 	return engine.Finish()
 }
 
-// transcribe sends an utterance to the service. add receives the words of a streamed
-// answer; again says that they replace the earlier ones.
-func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, add func(words string, again bool)) (result hearing.Result, err error) {
+// context returns the context of the pending requests.
+func (t *Transcriber) context() context.Context {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ctx
+}
+
+// transcribe returns what a service recognises: in a stream that has the utterance already, or in a request. add
+// receives the words of a streamed answer; again says that they replace the earlier ones. A stream that failed is
+// repeated with the whole utterance.
+func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, live *stream, add func(words string, again bool)) (result hearing.Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience+time.Duration(len(pcm)/8)*time.Second/hearing.SampleRate)
+	defer cancel()
+	if live != nil {
+		err = t.client.retry(ctx, func(ctx context.Context) (bool, error) {
+			if live == nil {
+				live = t.stream(ctx)
+				live.write(pcm)
+			}
+			defer live.close()
+			result, err = live.finish(ctx, add)
+			live = nil
+			return true, err
+		})
+		return result, err
+	}
 	body, contentType, err := t.form(pcm)
 	if err != nil {
 		return result, err
 	}
 	defer clear(body) // it contains the audio
-	ctx, cancel := context.WithTimeout(ctx, patience+time.Duration(len(pcm)/8)*time.Second/hearing.SampleRate)
-	defer cancel()
 	err = t.client.retry(ctx, func(ctx context.Context) (bool, error) {
 		return true, t.client.post(ctx, "transcription", "/audio/transcriptions", contentType, body, func(res *http.Response) (err error) {
 			result, err = readTranscript(res, add)

@@ -85,6 +85,13 @@ var proofs = map[string]proof{
 	"realtime speed":         {fake, []string{"audio/realtime TestSpeedIsThatOfTheSession"}},
 	"localai realtime model": {fake, []string{"audio/realtime TestDialShapes", "audio/realtime TestLocalAIVoiceIsSetBeforeItHears"}},
 
+	"compatible realtime model":         {engines, []string{"internal/daemon/live TestAConversationOverVLLMsWire"}},
+	"compatible realtime partials":      {engines, []string{"audio/hosted TestStreamOfAnEngine", "internal/daemon/live TestAConversationOverVLLMsWire"}},
+	"compatible realtime no logprobs":   {documented, nil},
+	"compatible realtime no vocabulary": {documented, nil},
+	"compatible realtime transports":    {engines, []string{"audio/hosted TestStreamOfAnEngine"}},
+	"compatible realtime limit":         {engines, []string{"audio/hosted TestStreamOfAnUtterance"}},
+
 	"transcriptions model":            {documented, nil},
 	"localai transcriptions model":    {documented, nil},
 	"compatible transcriptions model": {engines, []string{"internal/daemon/live TestAConversationByRequests"}},
@@ -262,7 +269,9 @@ func markdown(mark func(provider string, w Wire, capability string) string) stri
 	for _, r := range Rows {
 		for _, h := range r.Hearing {
 			limit, transports := "none", "requests"
-			if h.Wire == Realtime {
+			if h.Wire == Realtime && r.Session == nil {
+				transports = "a WebSocket per utterance"
+			} else if h.Wire == Realtime {
 				var names []string
 				for _, tr := range r.Session.Transports {
 					names = append(names, string(tr))
@@ -301,6 +310,8 @@ func named(r Row, w Wire, model string) string {
 		return "`" + model + "`"
 	case r.Session != nil && r.Session.Transcribes && w == Realtime:
 		return "its pipeline's"
+	case r.Session == nil && w == Realtime:
+		return "what it serves"
 	case r.Deployments && w != Realtime:
 		return "a deployment"
 	case w == Realtime:

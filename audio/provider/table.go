@@ -29,7 +29,7 @@ type Wire string
 
 // The wires.
 const (
-	Realtime       Wire = "realtime"       // a realtime session, over one of its transports
+	Realtime       Wire = "realtime"       // a realtime session, over one of its transports; in a row without one, vLLM's stream per utterance
 	Transcriptions Wire = "transcriptions" // POST /v1/audio/transcriptions per utterance
 	Speech         Wire = "speech"         // POST /v1/audio/speech per segment
 	Engine         Wire = "engine"         // in this process, alongside a session with another provider
@@ -187,8 +187,11 @@ var Rows = []Row{
 	},
 	{
 		Name: Compatible, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
-		Hearing: []Hearing{{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt}},
-		Voice:   []Voice{{Wire: Speech, Model: "tts-1", Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4}},
+		Hearing: []Hearing{
+			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt},
+			{Wire: Realtime, Partials: true}, // vLLM's, which takes the model that it serves if none is named
+		},
+		Voice: []Voice{{Wire: Speech, Model: "tts-1", Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4}},
 	},
 }
 

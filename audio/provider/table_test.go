@@ -25,7 +25,7 @@ func TestRowsAreComplete(t *testing.T) {
 		names[r.Name] = true
 		wires := map[Wire]bool{}
 		for _, h := range r.Hearing {
-			if wires[h.Wire] || h.Wire == Speech || h.Wire == Realtime && r.Session == nil {
+			if wires[h.Wire] || h.Wire == Speech || h.Wire == Realtime && r.Session == nil && r.Name != Compatible {
 				t.Errorf("%s hears over %s", r.Name, h.Wire)
 			}
 			wires[h.Wire] = true

@@ -100,7 +100,7 @@ func (s *socket) read() {
 			event, err = io.ReadAll(progress{r, s})
 		}
 		if err != nil {
-			s.gone(closeError(err))
+			s.gone(Closed(err))
 			return
 		}
 		if kind != websocket.MessageText {
@@ -158,8 +158,8 @@ var closeCodes = map[websocket.StatusCode]string{
 	3003:                                    CodeAccessDenied,   // forbidden
 }
 
-// closeError maps the end of a connection; nil means that no reason was given.
-func closeError(err error) *Error {
+// Closed maps the end of a WebSocket; nil means that no reason was given.
+func Closed(err error) *Error {
 	status := websocket.CloseStatus(err)
 	switch {
 	case errors.Is(err, websocket.ErrMessageTooBig):

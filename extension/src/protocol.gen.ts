@@ -587,7 +587,7 @@ export interface Configuration {
   'agentvoice.hearing.provider'?: '' | 'local' | 'openai' | 'live' | 'azure' | 'localai' | 'compatible' | null;
   /** Base URL of the recognition service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
   'agentvoice.hearing.endpoint'?: string | null;
-  /** How the service recognises: `realtime` in a session, with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session. */
+  /** How the service recognises: `realtime` in a session, or with `compatible` in vLLM's stream per utterance (`/v1/realtime`), with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session. */
   'agentvoice.hearing.wire'?: 'auto' | 'realtime' | 'transcriptions' | null;
   /** Noise that the service removes from what you say before it recognises, in a session with `openai` or `azure`: `near` for a headset, `far` for the microphone of a laptop or a room. `agentvoice.audio.noiseSuppression` removes it on this machine. */
   'agentvoice.hearing.noiseReduction'?: 'off' | 'near' | 'far' | null;

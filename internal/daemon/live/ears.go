@@ -19,6 +19,7 @@ import (
 // ears is the recogniser behind the embedded server.
 type ears struct {
 	provider        protocol.Provider // ProviderLocal stands for the local engines
+	wire            provider.Wire
 	endpoint, model string
 	proxy           string
 }
@@ -83,11 +84,11 @@ func hearingIn(set protocol.Settings, only bool) (row provider.Row, hearing prov
 
 // earsOf returns the recogniser that the settings select.
 func earsOf(set protocol.Settings) ears {
-	_, hearing := hearingWire(set)
-	if hearing.Wire != provider.Transcriptions {
+	row, hearing := hearingWire(set)
+	if hearing.Wire == "" || hearing.Wire == provider.Realtime && row.Session != nil {
 		return ears{provider: protocol.ProviderLocal}
 	}
-	return ears{set.Hears(), set.HearingEndpoint(), hearing.Model, set.Network.Proxy}
+	return ears{set.Hears(), hearing.Wire, set.HearingEndpoint(), hearing.Model, set.Network.Proxy}
 }
 
 // hearsLocally reports whether the local engines are the recogniser.
@@ -120,7 +121,7 @@ func keywords(vocabulary string) (list []string) {
 // engine takes over, and the user is notified.
 func (s *service) newTranscriber(e ears, engine hearing.Factory) (*hosted.Transcriber, error) {
 	row, _ := provider.Of(string(e.provider))
-	hearing, _ := row.Hears(provider.Transcriptions)
+	hearing, _ := row.Hears(e.wire)
 	hearing = hearing.Of(row, e.model)
 	return hosted.NewTranscriber(hosted.TranscriberConfig{
 		Config: hosted.Config{

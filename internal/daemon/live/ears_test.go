@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -68,6 +70,38 @@ func TestAConversationByRequests(t *testing.T) {
 	}
 }
 
+// TestAConversationOverVLLMsWire: with the wire of a session, a server without one hears each utterance while it is
+// spoken.
+//
+//test:long
+func TestAConversationOverVLLMsWire(t *testing.T) {
+	server, url := audioService(t, nil)
+	server.Recognizer = hearing.PocketSphinx(hearing.PocketSphinxConfig{}) // which has words while one speaks
+	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
+		s.Provider, s.Endpoint, s.Hearing.Wire, s.Transcription.Model = protocol.ProviderCompatible, url, protocol.WireRealtime, "voxtral"
+	})
+	tk.mouth.say(t, sentence)
+	tk.answered()
+	tk.want(protocol.StateListening)
+	streams := func() []audioapi.Request {
+		return slices.DeleteFunc(server.Requests(), func(r audioapi.Request) bool { return r.Path != "/v1/realtime" })
+	}
+	tk.uttered(1, func() int { return len(streams()) })
+	for _, r := range streams() {
+		if r.Fields["model"] != "voxtral" {
+			t.Errorf("asked for %v", r.Fields)
+		}
+	}
+	if heard := tk.lastUserWords(); heard == "" || len(transcribed(server)) > 0 || !slices.ContainsFunc(streams(), func(r audioapi.Request) bool { return r.Text == heard }) {
+		t.Errorf("the user said %q; the service: %v", heard, server.Requests())
+	}
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if !slices.ContainsFunc(tk.marks, func(m mark) bool { return m.what == csm.KindPartial.String() }) {
+		t.Error("no words were shown before the last")
+	}
+}
+
 // Separate services do recognition and speech, streamed and with a key.
 //
 //test:long
@@ -115,13 +149,14 @@ func TestTheEars(t *testing.T) {
 	}{
 		{"local", "", "auto", "", "", ears{provider: "local"}, "local"},
 		{"openai", "", "auto", "", "", ears{provider: "local"}, "openai"},
-		{"openai", "", "transcriptions", "", "", ears{"openai", "", "gpt-transcribe", ""}, "local"},
+		{"openai", "", "transcriptions", "", "", ears{"openai", "transcriptions", "", "gpt-transcribe", ""}, "local"},
 		{"live", "", "auto", "", "", ears{provider: "local"}, "live"},
 		{"openai", "local", "auto", "", "", ears{provider: "local"}, "local"},
-		{"azure", "", "transcriptions", "https://x", "tr", ears{"azure", "https://x", "tr", ""}, "local"},
+		{"azure", "", "transcriptions", "https://x", "tr", ears{"azure", "transcriptions", "https://x", "tr", ""}, "local"},
 		{"localai", "", "auto", "http://nas", "", ears{provider: "local"}, "localai"},
-		{"compatible", "", "auto", "http://nas", "", ears{"compatible", "http://nas", "whisper-1", ""}, "local"},
-		{"local", "compatible", "auto", "", "", ears{"compatible", "", "whisper-1", ""}, "local"},
+		{"compatible", "", "auto", "http://nas", "", ears{"compatible", "transcriptions", "http://nas", "whisper-1", ""}, "local"},
+		{"compatible", "", "realtime", "http://nas", "", ears{"compatible", "realtime", "http://nas", "", ""}, "local"},
+		{"local", "compatible", "auto", "", "", ears{"compatible", "transcriptions", "", "whisper-1", ""}, "local"},
 	} {
 		set := protocol.DefaultSettings()
 		set.Provider, set.Endpoint, set.Hearing.Provider, set.Hearing.Wire, set.Transcription.Deployment = c.session, c.endpoint, c.hearing, c.wire, c.deployed

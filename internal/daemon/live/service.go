@@ -213,19 +213,20 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 // recognises says how the session recognises: with which model, and what that takes.
 func recognises(cfg *realtime.Config, set protocol.Settings) {
 	row, hearing := hearingIn(set, cfg.Listens)
-	if hearing.Wire == provider.Realtime {
+	inSession := hearing.Wire == provider.Realtime && row.Session != nil
+	if inSession {
 		cfg.TranscriptionModel = hearing.Model
 	}
 	if row.Name == provider.Local {
 		cfg.TranscriptionModel = set.Transcription.Model
 	}
-	cfg.NoLogprobs = hearing.Wire == provider.Realtime && !hearing.Logprobs
+	cfg.NoLogprobs = inSession && !hearing.Logprobs
 	if hearing.Vocabulary == provider.Keywords {
 		cfg.Keywords = keywords(vocabulary(set))
 	} else if hearing.Vocabulary != "" {
 		cfg.TranscriptionPrompt = vocabulary(set)
 	}
-	if row.Session != nil && row.Session.Noise && hearing.Wire == provider.Realtime {
+	if inSession && row.Session.Noise {
 		cfg.NoiseReduction = map[string]string{
 			protocol.NoiseReductionNear: realtime.NearField, protocol.NoiseReductionFar: realtime.FarField,
 		}[set.Hearing.NoiseReduction]

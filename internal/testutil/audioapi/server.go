@@ -1,6 +1,6 @@
 // Package audioapi serves OpenAI's audio endpoints with local engines, for tests and
-// benchmarks: POST /v1/audio/speech and POST /v1/audio/transcriptions, according to the
-// public reference. It rejects everything outside the reference, to detect clients that
+// benchmarks: POST /v1/audio/speech and POST /v1/audio/transcriptions, and vLLM's /v1/realtime, according to the
+// public references. It rejects everything outside the reference, to detect clients that
 // deviate from it.
 package audioapi
 
@@ -55,6 +55,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/audio/speech", s.speech)
 	mux.HandleFunc("POST /v1/audio/transcriptions", s.transcription)
+	mux.HandleFunc("GET /v1/realtime", s.realtime)
 	mux.HandleFunc("POST /openai/v1/audio/speech", s.speech)
 	mux.HandleFunc("POST /openai/v1/audio/transcriptions", s.transcription)
 	return mux
