@@ -192,11 +192,19 @@ $(RACE_BIN): FORCE
 test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum $(RACE_BIN)
 	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(RACE_BIN) timeout 900 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
 
-.PHONY: vsix
-vsix: deps extension/node_modules/.package-lock.json ## package the extension with the daemon for this platform, in out/vsix, and test the package
+# What packages hold: without symbols, with the version of the package.
+PACKED := $(OUT)/packed/agentvoice-daemon$(shell go env GOEXE)
+$(PACKED): FORCE
 	@scripts/setup.sh --vsix --engine
-	@go build -trimpath -ldflags "-s -w $(LDFLAGS)" -o $(OUT)/vsix/daemon/agentvoice-daemon$(shell go env GOEXE) ./cmd/agentvoice-daemon
-	@scripts/vsix.sh
+	@go build -trimpath -ldflags "-s -w -X main.release=$$(scripts/version.sh) $(LDFLAGS)" -o $@ ./cmd/agentvoice-daemon
+
+.PHONY: vsix
+vsix: deps extension/node_modules/.package-lock.json $(PACKED) ## package the extension with the daemon for this platform, in out/vsix, and test the package
+	@scripts/vsix.sh $(PACKED)
+
+.PHONY: packages
+packages: deps $(PACKED) ## build what people install for this platform, in out/packages: archive, Debian package, npm, installer, SBOM, checksums
+	@scripts/packages.sh $(PACKED)
 
 FAKE_COPILOT := $(OUT)/vsix/fake-copilot.vsix
 .PHONY: e2e

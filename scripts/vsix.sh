@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packages the extension with the daemon for this platform:
 #
-#   scripts/vsix.sh            with out/vsix/daemon/agentvoice-daemon; prints the package's name
+#   scripts/vsix.sh DAEMON     with this daemon; prints the package's name
 #   scripts/vsix.sh --thin     without a daemon: agentvoice.daemon.path must be set
 #
 # The package's content is assembled in out/vsix/TARGET. The daemon is bundled for the platform
@@ -13,21 +13,20 @@ mkdir -p "${OUT:-out}/vsix"
 out=$(cd "${OUT:-out}/vsix" && pwd)
 root=$PWD
 
-thin=false
-case ${1:-} in
-  '') ;;
+thin=false daemon=${1:-}
+case $daemon in
   --thin) thin=true ;;
-  *)
-    echo "vsix: unknown argument $1; use --thin or no argument" >&2
+  '' | -*)
+    echo "vsix: give the daemon, or --thin" >&2
     exit 2
     ;;
 esac
 
 os=$(uname -s)
 case $os in
-  Linux) os=linux exe= ;;
-  Darwin) os=darwin exe= ;;
-  MINGW* | MSYS* | CYGWIN*) os=win32 exe=.exe ;;
+  Linux) os=linux ;;
+  Darwin) os=darwin ;;
+  MINGW* | MSYS* | CYGWIN*) os=win32 ;;
   *)
     echo "vsix: $os is not supported" >&2
     exit 1
@@ -57,7 +56,7 @@ node -e '
   delete m.scripts; delete m.devDependencies; delete m.dependencies;
   fs.writeFileSync(file, JSON.stringify(m, null, 2) + "\n");
 ' "$stage/package.json"
-$thin || scripts/bundle-daemon.sh "$out/daemon/agentvoice-daemon$exe" "$stage/bin"
+$thin || scripts/bundle-daemon.sh "$daemon" "$stage/bin"
 
 version=$(node -p 'require("./extension/package.json").version')
 vsix=$out/agent-voice-$target-$version.vsix

@@ -47,8 +47,14 @@ func (b build) String() string {
 	return fmt.Sprintf("agentvoice-daemon %s, protocol %s, journal format %d, %s, %s", b.Version, b.ProtocolVersion, b.JournalFormat, b.Platform, b.Go)
 }
 
-// version is the module version, or the VCS revision of the build.
+// release is the version of the package that this build is for; the linker sets it.
+var release string
+
+// version is that of the package, or the module version, or the VCS revision of the build.
 func version() string {
+	if release != "" {
+		return "v" + release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

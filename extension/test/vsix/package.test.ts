@@ -80,6 +80,8 @@ test('the script and the style can stand in the page', () => {
 test('the daemon of the package is taken by the extension of the package', async () => {
   const version = await check({ path: join(bin, executable), chosen: false }, english);
   assert.equal(version.platform, platform());
+  const { version: ours } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8')) as { version: string };
+  assert.ok(version.version === `v${ours}` || version.version.startsWith(`v${ours}-dev+`), `the package is ${ours}, its daemon ${version.version}`);
 });
 
 const bare = { HOME: '/nonexistent', PATH: '/usr/bin:/bin' };
