@@ -60,7 +60,9 @@ $thin || scripts/bundle-daemon.sh "$daemon" "$stage/bin"
 
 version=$(node -p 'require("./extension/package.json").version')
 vsix=$out/agent-voice-$target-$version.vsix
-(cd "$stage" && "$root/extension/node_modules/.bin/vsce" package --no-dependencies --allow-unused-files-pattern --target "$target" --out "$vsix.new") >"$out/package.log" 2>&1 || {
+pre=
+if scripts/version.sh --is-pre-release; then pre=--pre-release; fi
+(cd "$stage" && "$root/extension/node_modules/.bin/vsce" package --no-dependencies ${pre:+"$pre"} --allow-unused-files-pattern --target "$target" --out "$vsix.new") >"$out/package.log" 2>&1 || {
   cat "$out/package.log" >&2
   exit 1
 }
