@@ -29,7 +29,7 @@ export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile -trimpath $(if $(AGENTV
 MODULE  := github.com/agentvoice/agentvoice-daemon
 # Evaluated in each recipe that needs it, because deps may have just installed the models.
 MODELS   = $(shell pkg-config --variable=modeldir pocketsphinx 2>/dev/null)
-LDFLAGS  = -X $(MODULE)/audio/hearing.buildModelDir=$(MODELS) -X $(MODULE)/audio/wake.buildModelDir=$(MODELS)
+LDFLAGS  = -X $(MODULE)/internal/assets.buildSphinx=$(MODELS)
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

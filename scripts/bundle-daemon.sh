@@ -71,11 +71,11 @@ bundle_linux() {
     fi
   done < <(ldd "$daemon" | awk '/=>/ { print $1, ($3 ~ /^\//) ? $3 : "" } /^[[:space:]]*\/.*ld-linux/ { next }' | sort -u)
   chmod 644 "$folder"/lib/*.so* "$folder"/lib/system/*.so*
-    # An old-style search path (RPATH) of the program also applies to libraries of its libraries.
-    # The system's libraries come between ours and the fallbacks for the sound server.
-    # Without a configuration ALSA's library aborts the process.
+    # For systems that have no configuration of ALSA.
   mkdir -p "$folder/assets/alsa"
   cp -L /usr/share/alsa/alsa.conf "$folder/assets/alsa/"
+    # An old-style search path (RPATH) of the program also applies to libraries of its libraries.
+    # The system's libraries come between ours and the fallbacks for the sound server.
   local system="/usr/lib/$(gcc -print-multiarch):/lib/$(gcc -print-multiarch):/usr/lib64:/lib64:/usr/lib:/lib"
   patchelf --force-rpath --set-rpath "\$ORIGIN/lib:$system:\$ORIGIN/lib/system" "$exe"
   local lib
@@ -154,3 +154,6 @@ if [[ -n $models && -d $models/en-us ]]; then
   cp -r "$models"/en-us/{en-us,en-us.lm.bin,cmudict-en-us.dict} "$folder/assets/pocketsphinx/en-us/"
   [[ ! -e /usr/share/doc/pocketsphinx-en-us/copyright ]] || cp -L /usr/share/doc/pocketsphinx-en-us/copyright "$folder/licenses/pocketsphinx-en-us.txt"
 fi
+
+# Other users may run it, whatever the rights of the files that were copied.
+chmod -R a+rX "$folder"

@@ -234,7 +234,7 @@ func BenchmarkUplink(b *testing.B) {
 
 // wordErrors plays every sentence, each with the assistant speaking over its start for the given time.
 func wordErrors(b *testing.B, s *scene, level float64, echo time.Duration) float64 {
-	recognizer, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
+	recognizer, err := hearing.PocketSphinx(assets.PocketSphinx)()
 	if err != nil {
 		b.Fatal(err)
 	}

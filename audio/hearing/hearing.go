@@ -119,12 +119,3 @@ type Result struct {
 // Factory creates a Recognizer. It loads models, which takes up to a second. Its error
 // names the missing model or library and the package that provides it.
 type Factory func() (Recognizer, error)
-
-// PocketSphinxConfig locates the models of PocketSphinx. The zero value searches the
-// default locations.
-type PocketSphinxConfig struct {
-	// ModelDir is the folder that contains en-us/. If empty, the following are tried in
-	// order: the environment variable AGENTVOICE_POCKETSPHINX_MODELS, the folder that
-	// the build got from pkg-config, and the system's default folder.
-	ModelDir string
-}

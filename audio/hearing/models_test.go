@@ -23,32 +23,13 @@ func fakeModels(t *testing.T) string {
 	return dir
 }
 
-func TestModelsFromSettingThenEnvironmentThenBuild(t *testing.T) {
-	setting, env, build := fakeModels(t), fakeModels(t), fakeModels(t)
-	defer func(old string) { buildModelDir = old }(buildModelDir)
-
-	buildModelDir = build
-	expect := func(cfg PocketSphinxConfig, dir string) {
-		t.Helper()
-		m, err := findModels(cfg)
-		if err != nil || m.language != filepath.Join(dir, "en-us", "en-us.lm.bin") {
-			t.Errorf("got %+v, %v", m, err)
-		}
-	}
-	t.Setenv(modelDirEnv, "")
-	expect(PocketSphinxConfig{}, build)
-	t.Setenv(modelDirEnv, env)
-	expect(PocketSphinxConfig{}, env)
-	expect(PocketSphinxConfig{ModelDir: setting}, setting)
-}
-
 func TestMissingModelNamesFileAndPackageButNoFolder(t *testing.T) {
 	for _, gone := range []string{"en-us", "en-us/en-us", "en-us/en-us/mdef", "en-us/en-us.lm.bin", "en-us/cmudict-en-us.dict"} {
 		dir := fakeModels(t)
 		if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := findModels(PocketSphinxConfig{ModelDir: dir})
+		_, err := modelsIn(dir)
 		if err == nil {
 			t.Errorf("%s is gone, and no error", gone)
 			continue

@@ -89,10 +89,14 @@ type sphinx struct {
 }
 
 // PocketSphinx makes recognizers for American English with the stock acoustic
-// model, language model and dictionary.
-func PocketSphinx(cfg PocketSphinxConfig) Factory {
+// model, language model and dictionary. find returns the folder that contains en-us/.
+func PocketSphinx(find func() (string, error)) Factory {
 	return func() (Recognizer, error) {
-		m, err := findModels(cfg)
+		dir, err := find()
+		if err != nil {
+			return nil, err
+		}
+		m, err := modelsIn(dir)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
@@ -59,7 +60,7 @@ func readRecordings(tb testing.TB) []recording {
 
 func newRecognizer(tb testing.TB) Recognizer {
 	tb.Helper()
-	r, err := PocketSphinx(PocketSphinxConfig{})()
+	r, err := PocketSphinx(assets.PocketSphinx)()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -290,7 +291,7 @@ func BenchmarkPocketSphinxSecond(b *testing.B) {
 
 func BenchmarkPocketSphinxLoad(b *testing.B) {
 	for b.Loop() {
-		r, err := PocketSphinx(PocketSphinxConfig{})()
+		r, err := PocketSphinx(assets.PocketSphinx)()
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/memhttp"
 )
@@ -84,7 +85,7 @@ func TestEarsOfAnEngine(t *testing.T) {
 			row, _ := provider.Of(name)
 			ears, _ := row.Hears(provider.Transcriptions)
 			ears = ears.Of(row, "gpt-4o-transcribe")
-			server := &audioapi.Server{Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Key: canary, KeyHeader: row.KeyHeader}
+			server := &audioapi.Server{Recognizer: hearing.PocketSphinx(assets.PocketSphinx), Key: canary, KeyHeader: row.KeyHeader}
 			service := memhttp.Serve(t, server.Handler())
 			tr, err := NewTranscriber(TranscriberConfig{
 				Config: Config{
@@ -123,7 +124,7 @@ func TestEarsOfAnEngine(t *testing.T) {
 func TestStreamOfAnEngine(t *testing.T) {
 	pcm := spoken(t)
 	virtually(t, provider.Compatible, func(t *testing.T) {
-		server := &audioapi.Server{Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Key: canary}
+		server := &audioapi.Server{Recognizer: hearing.PocketSphinx(assets.PocketSphinx), Key: canary}
 		_, r := ears(t, server.Handler().ServeHTTP, overStream)
 		if err := r.Start(); err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ func realEngines(t *testing.T) func(*Config) {
 	return func(c *Config) {
 		c.Speed = 2
 		c.Detector = func() (vad.Detector, error) { return vad.NewSilero(model, lib) }
-		c.Recognizer = hearing.PocketSphinx(hearing.PocketSphinxConfig{})
+		c.Recognizer = hearing.PocketSphinx(assets.PocketSphinx)
 		c.Synthesizer = voice.Flite()
 	}
 }

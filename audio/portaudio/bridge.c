@@ -69,6 +69,13 @@ static int callback(const void *in, void *out, unsigned long frames, const PaStr
 #include <alsa/asoundlib.h>
 #include <pa_linux_alsa.h>
 
+// av_configured: PortAudio aborts the process unless the configuration has one of the PCMs
+// that it sets aside while it counts devices, "default" and "dmix".
+int av_configured(void) {
+	snd_config_t *pcm;
+	return snd_config_update() >= 0 && (!snd_config_search(snd_config, "pcm.default", &pcm) || !snd_config_search(snd_config, "pcm.dmix", &pcm));
+}
+
 // define_pcm adds a PCM to ALSA's configuration, for this process only, that leads to a
 // device of the sound server by name. The system's configuration may not have one, and
 // PortAudio's list, frozen at initialization, may not have the device.
@@ -99,6 +106,8 @@ static PaError open_server(PaStream **stream, PaStreamParameters *p, const char 
 	return Pa_OpenStream(stream, capture ? p : NULL, capture ? NULL : p, rate, frames, paClipOff, callback, slot);
 }
 #else
+int av_configured(void) { return 1; }
+
 static PaError open_server(PaStream **stream, PaStreamParameters *p, const char *server, int capture, double rate, unsigned long frames,
                            void *slot) {
 	return paInvalidDevice;

@@ -6,6 +6,10 @@
 
 void av_quiet(void);
 
+// av_configured reports whether PortAudio can be initialized. On Linux ALSA's library needs
+// its configuration for that.
+int av_configured(void);
+
 // av_open opens a device of PortAudio's list, or, if server is not NULL, the device
 // of that name at the sound server ("" is its default). Go is called once per the
 // given number of parts, each with the given number of frames.

@@ -25,6 +25,10 @@
 // the server moves it when the default changes. If a named device disappears, the
 // server moves its stream to the default.
 //
+// Without a configuration of ALSA, PortAudio would abort the process. So it is not
+// initialized then, and every device fails with an error. A program that brings a
+// configuration names it with Configure.
+//
 // # Loss
 //
 // When a sound server disappears, the library reports no error; the callbacks just

@@ -141,11 +141,17 @@ func within[T any](limit time.Duration, call func() (T, error), undo func(T)) (T
 	}
 }
 
+// errNoConfiguration means that PortAudio would abort the process.
+var errNoConfiguration = errors.New("no sound system: ALSA has no configuration")
+
 // acquire initializes the library for its first user, which refreshes the device
 // list. Only the library goroutine calls it.
 func acquire() error {
 	if library.users == 0 {
 		C.av_quiet()
+		if C.av_configured() == 0 {
+			return unavailable(Default, errNoConfiguration, "install libasound2-data, or unset ALSA_CONFIG_PATH if you set it; or use wav:FILE or null")
+		}
 		if err := pa.Initialize(); err != nil {
 			return unavailable(Default, err, "check the sound system; on Linux install libportaudio2 and libasound2-plugins")
 		}
@@ -194,7 +200,11 @@ func Devices() ([]Device, error) {
 		devices, err := list()
 		return devices, errors.Join(err, release())
 	}, nil)
-	if err != nil {
+	var device *audio.DeviceError
+	switch {
+	case errors.As(err, &device):
+		return nil, device
+	case err != nil:
 		return nil, unavailable(Default, err, "try again")
 	}
 	return merge(atServer, devices), nil

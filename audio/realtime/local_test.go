@@ -327,7 +327,7 @@ func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
 	}
 	_, cfg := startLocal(t, func(c *localrealtime.Config) {
 		c.Detector = func() (vad.Detector, error) { return vad.NewSilero(model, runtime) }
-		c.Recognizer = hearing.PocketSphinx(hearing.PocketSphinxConfig{})
+		c.Recognizer = hearing.PocketSphinx(assets.PocketSphinx)
 		c.Synthesizer = voices.Flite()
 	})
 	cfg.TurnDetection = TurnDetection{Type: ServerVAD, Silence: 300 * time.Millisecond}

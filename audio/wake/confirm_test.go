@@ -318,7 +318,7 @@ func (c *counted) add(n int) {
 // counts runs the spotter and the model over clips: the spotter alone, with the model for what
 // it is not sure of, and with the model for all.
 func counts(b *testing.B, ear model, phrase string, candidates float64, clips []clip) (alone, doubted, all counted) {
-	e, err := newEngine(Config{Phrase: phrase, Threshold: DefaultThreshold, Candidates: candidates})
+	e, err := newEngine(Config{ModelDir: modelDir(b), Phrase: phrase, Threshold: DefaultThreshold, Candidates: candidates})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,7 +11,7 @@
 // of whole sentences can also get less likely detections (Config.Candidates), ask it
 // Question, and let Confirms decide. The caller's loop:
 //
-//	s, err := wake.New(wake.Config{Heard: func(h wake.Heard) { ... }})
+//	s, err := wake.New(wake.Config{ModelDir: dir, Heard: func(h wake.Heard) { ... }})
 //	defer s.Close()
 //	source.Run(ctx, func(pos int64, f *audio.Frame) {
 //		if idle { s.Push(pos, f) }

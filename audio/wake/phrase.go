@@ -11,44 +11,25 @@ import (
 const (
 	maxWords  = 8
 	minSounds = 8
-	// modelDirEnv is the environment variable for the models, shared with recognition.
-	modelDirEnv = "AGENTVOICE_POCKETSPHINX_MODELS"
-	// systemModelDir is where the Debian and Ubuntu packages install the models.
-	systemModelDir = "/usr/share/pocketsphinx/model"
 )
 
 // acousticFiles are the parts of the acoustic model without which the engine
 // terminates the process instead of returning an error.
 var acousticFiles = []string{"feat.params", "mdef", "means", "noisedict", "sendump", "transition_matrices", "variances"}
 
-// buildModelDir is the output of `pkg-config --variable=modeldir pocketsphinx` on the
-// build machine; the Makefile may set it with -ldflags -X.
-var buildModelDir string
-
-// findModel returns the folder of the acoustic model and the path of the dictionary.
-// The error names the missing file and its package, but no folder.
-func findModel(modelDir string) (acoustic, dictionary string, err error) {
-	candidates := []string{os.Getenv(modelDirEnv), buildModelDir, systemModelDir}
-	if modelDir != "" {
-		candidates = []string{modelDir}
+// modelIn returns the folder of the acoustic model and the path of the dictionary, which are in
+// dir. The error names the missing file and its package, but no folder.
+func modelIn(dir string) (acoustic, dictionary string, err error) {
+	acoustic = filepath.Join(dir, "en-us", "en-us")
+	dictionary = filepath.Join(dir, "en-us", "cmudict-en-us.dict")
+	files := []string{dictionary}
+	for _, name := range acousticFiles {
+		files = append(files, filepath.Join(acoustic, name))
 	}
-	missing := "en-us"
-	for _, dir := range candidates {
-		if info, err := os.Stat(filepath.Join(dir, "en-us")); dir == "" || err != nil || !info.IsDir() {
-			continue
-		}
-		acoustic = filepath.Join(dir, "en-us", "en-us")
-		dictionary = filepath.Join(dir, "en-us", "cmudict-en-us.dict")
-		files := []string{dictionary}
-		for _, name := range acousticFiles {
-			files = append(files, filepath.Join(acoustic, name))
-		}
-		if missing = firstMissing(files); missing == "" {
-			return acoustic, dictionary, nil
-		}
+	if missing := firstMissing(files); missing != "" {
+		return "", "", fmt.Errorf("PocketSphinx model file %s is missing; install the package pocketsphinx-en-us again", missing)
 	}
-	return "", "", fmt.Errorf("PocketSphinx model file %s is missing: install the package pocketsphinx-en-us (`make deps`), or set %s to the folder that contains en-us",
-		missing, modelDirEnv)
+	return acoustic, dictionary, nil
 }
 
 func firstMissing(files []string) string {

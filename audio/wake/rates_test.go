@@ -129,8 +129,9 @@ func BenchmarkSecond(b *testing.B) {
 }
 
 func BenchmarkLoad(b *testing.B) {
+	dir := modelDir(b)
 	for b.Loop() {
-		e, err := newEngine(Config{Phrase: DefaultPhrase, Threshold: DefaultThreshold, Candidates: DefaultThreshold})
+		e, err := newEngine(Config{ModelDir: dir, Phrase: DefaultPhrase, Threshold: DefaultThreshold, Candidates: DefaultThreshold})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func human(tb testing.TB, dirs ...string) []clip {
 
 func newTestEngine(tb testing.TB, phrase string, threshold float64) *sphinx {
 	tb.Helper()
-	e, err := newEngine(Config{Phrase: phrase, Threshold: threshold, Candidates: threshold})
+	e, err := newEngine(Config{ModelDir: modelDir(tb), Phrase: phrase, Threshold: threshold, Candidates: threshold})
 	if err != nil {
 		tb.Fatal(err)
 	}

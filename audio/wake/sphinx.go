@@ -91,7 +91,7 @@ type sphinx struct {
 }
 
 func newEngine(cfg Config) (engine, error) {
-	acoustic, dictionary, err := findModel(cfg.ModelDir)
+	acoustic, dictionary, err := modelIn(cfg.ModelDir)
 	if err != nil {
 		return nil, err
 	}

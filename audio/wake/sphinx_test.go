@@ -15,7 +15,7 @@ import (
 // voices are synthetic.
 func TestPhraseIsHeard(t *testing.T) {
 	heard := make(chan Heard, 10)
-	s, err := New(Config{Heard: func(h Heard) { heard <- h }})
+	s, err := New(Config{ModelDir: modelDir(t), Heard: func(h Heard) { heard <- h }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestUtterancesAreCut(t *testing.T) {
 }
 
 func TestWordIsNamed(t *testing.T) {
-	_, err := New(Config{Phrase: "hey agentvoice"})
+	_, err := New(Config{ModelDir: modelDir(t), Phrase: "hey agentvoice"})
 	if err == nil || !strings.Contains(err.Error(), `"agentvoice"`) {
 		t.Errorf("%v", err)
 	}
@@ -150,7 +150,7 @@ func TestCandidatesAreNotSure(t *testing.T) {
 	}
 	likely := math.Exp(all[0].likely)
 	for threshold, sure := range map[float64]bool{likely / 10: true, likely * 10: false} {
-		e, err := newEngine(Config{Phrase: DefaultPhrase, Threshold: threshold, Candidates: likely / 100})
+		e, err := newEngine(Config{ModelDir: modelDir(t), Phrase: DefaultPhrase, Threshold: threshold, Candidates: likely / 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestCandidatesLoseNoPhrase(t *testing.T) {
 	for _, text := range []string{"well, okay copilot, run the tests.", "okay copilot, read this file."} {
 		for _, c := range []clip{flite(t, "rms", text), flite(t, "rms", text).atSNR(20)} {
 			sure := func(candidates float64) bool {
-				e, err := newEngine(Config{Phrase: DefaultPhrase, Threshold: DefaultThreshold, Candidates: candidates})
+				e, err := newEngine(Config{ModelDir: modelDir(t), Phrase: DefaultPhrase, Threshold: DefaultThreshold, Candidates: candidates})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -42,7 +42,7 @@ const (
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("wake phrase spotter is closed; create a new one")
 
-// Config configures a Spotter. The zero value is usable.
+// Config configures a Spotter. Only ModelDir is required.
 type Config struct {
 	// Phrase is two to eight English words in any case; DefaultPhrase if empty. Each
 	// must be in the model's dictionary, and together they need at least eight phones
@@ -55,9 +55,7 @@ type Config struct {
 	// Candidates, if above 0 and below Threshold, is the lower likelihood ratio from which a
 	// sound is reported too, as one that is not sure.
 	Candidates float64
-	// ModelDir is the folder that contains en-us/. If empty, the search order is that
-	// of recognition: the environment variable AGENTVOICE_POCKETSPHINX_MODELS, then
-	// the system's folder.
+	// ModelDir is the folder that contains en-us/.
 	ModelDir string
 	// Heard is called for each detected phrase, on the Spotter's goroutine. It may call
 	// Push and Stats, but not Close.

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -219,8 +220,18 @@ func TestThresholdIsChecked(t *testing.T) {
 	}
 }
 
+// modelDir is the folder of the installed models.
+func modelDir(t testing.TB) string {
+	t.Helper()
+	dir, err := assets.PocketSphinx()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func TestWordsOfPhrase(t *testing.T) {
-	_, dictionary, err := findModel("")
+	_, dictionary, err := modelIn(modelDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +270,7 @@ func TestWordsOfPhrase(t *testing.T) {
 func TestMissingModel(t *testing.T) {
 	dir := t.TempDir()
 	for _, cfg := range []string{dir, dir + "/none"} {
-		_, _, err := findModel(cfg)
+		_, _, err := modelIn(cfg)
 		if err == nil || !strings.Contains(err.Error(), "pocketsphinx-en-us") || strings.Contains(err.Error(), dir) {
 			t.Errorf("%v", err)
 		}

@@ -194,7 +194,7 @@ func hosted() (url string, stop func() error, err error) {
 	}
 	key := "sk-" + rand.Text()
 	sessions, err := localrealtime.New(localrealtime.Config{
-		Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite(),
+		Recognizer: hearing.PocketSphinx(assets.PocketSphinx), Synthesizer: voice.Flite(),
 		Detector: func() (vad.Detector, error) { return vad.NewSilero(model, runtime) },
 		APIKey:   key, Log: zerolog.New(io.Discard),
 	})

@@ -32,6 +32,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/bench/roomsim"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/pulse"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
@@ -181,7 +182,7 @@ func (b *bench) matrix(ctx context.Context, cells []roomsim.Cell) ([]cell, error
 // nonInterruptions runs cells with the embedded recognizer.
 func (b *bench) nonInterruptions(ctx context.Context, cells []roomsim.Cell) (out []cell, err error) {
 	for i := range cells {
-		engine, failed := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
+		engine, failed := hearing.PocketSphinx(assets.PocketSphinx)()
 		if failed != nil {
 			return nil, failed
 		}

@@ -39,7 +39,7 @@ func open() (e engines, err error) {
 	if e.synth, err = voice.Flite()(); err != nil {
 		return e, err
 	}
-	if e.hearing, err = hearing.PocketSphinx(hearing.PocketSphinxConfig{})(); err != nil {
+	if e.hearing, err = hearing.PocketSphinx(assets.PocketSphinx)(); err != nil {
 		return e, err
 	}
 	model, err := assets.Silero()

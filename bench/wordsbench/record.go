@@ -12,6 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
 // record speaks the sentences of a file in Flite's voices, recognizes them with
@@ -27,7 +28,7 @@ func record(in, out string) error {
 		return err
 	}
 	defer func() { _ = synth.Close() }()
-	hearing, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
+	hearing, err := hearing.PocketSphinx(assets.PocketSphinx)()
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
@@ -63,7 +64,7 @@ func astray(t *testing.T, instead func(text string) string) (at string) {
 	t.Helper()
 	server, err := localrealtime.New(localrealtime.Config{
 		APIKey: "sk-the-users-key", Speed: 1, Log: zerolog.Nop(),
-		Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite(), Detector: voiceDetectors(func(error) {}),
+		Recognizer: hearing.PocketSphinx(assets.PocketSphinx), Synthesizer: voice.Flite(), Detector: voiceDetectors(func(error) {}),
 	})
 	if err != nil {
 		t.Fatal(err)

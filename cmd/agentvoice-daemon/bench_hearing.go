@@ -20,6 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
@@ -281,7 +282,7 @@ func hearingEngines(language string) []hearingEngine {
 		list = append(list, hearingEngine{l.hearing.Name(), hearing.Engine(l.hearing)})
 	}
 	if strings.HasPrefix(strings.ToLower(language), "en") || len(list) == 0 {
-		list = append(list, hearingEngine{"PocketSphinx", hearing.PocketSphinx(hearing.PocketSphinxConfig{})})
+		list = append(list, hearingEngine{"PocketSphinx", hearing.PocketSphinx(assets.PocketSphinx)})
 	}
 	return list
 }

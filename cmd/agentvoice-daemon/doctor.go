@@ -68,7 +68,7 @@ func found(name string, needed bool, detail string, figures map[string]float64, 
 type doctorFlags struct {
 	sharedFlags
 	assistantFlags
-	asJSON, aloud bool
+	asJSON, aloud, paths bool
 }
 
 func newDoctor() *cobra.Command {
@@ -86,7 +86,10 @@ same proxy. Nothing is sent to a service but requests that cost nothing: for its
 your key, for the models of --agent openai and the ends of OpenAI's models.
 
 With --sound it plays chirps and soft noise for up to 15 seconds, and measures the
-delay from speaker to microphone and whether the echo is cancelled.`,
+delay from speaker to microphone and whether the echo is cancelled.
+
+With --paths it only says where the program found its models, its libraries, ALSA's configuration
+and the licences, and what is missing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.agentSet = cmd.Flags().Changed("agent"); !f.agentSet {
@@ -99,6 +102,7 @@ delay from speaker to microphone and whether the echo is cancelled.`,
 	f.sharedFlags.register(fs)
 	f.assistantFlags.register(fs)
 	fs.BoolVar(&f.asJSON, "json", false, "print a JSON array")
+	fs.BoolVar(&f.paths, "paths", false, "only say which files of the program were found where")
 	fs.BoolVar(&f.aloud, "sound", false, "play chirps and soft noise, to measure the echo")
 	return cmd
 }
@@ -114,7 +118,12 @@ func (f *doctorFlags) run(ctx context.Context, out, notices io.Writer) error {
 	if f.asJSON {
 		notices = io.Discard
 	}
-	all := f.examine(ctx, settings, func(text string) { fmt.Fprintln(notices, text) })
+	var all []finding
+	if f.paths {
+		all = examinePaths()
+	} else {
+		all = f.examine(ctx, settings, func(text string) { fmt.Fprintln(notices, text) })
+	}
 	if f.asJSON {
 		err = json.NewEncoder(out).Encode(all)
 	} else {
@@ -125,6 +134,10 @@ func (f *doctorFlags) run(ctx context.Context, out, notices io.Writer) error {
 
 // show prints one line for each finding.
 func show(w io.Writer, all []finding) {
+	width := 20
+	for _, f := range all {
+		width = max(width, len(f.Check))
+	}
 	for _, f := range all {
 		mark := "ok  "
 		if !f.OK {
@@ -133,7 +146,7 @@ func show(w io.Writer, all []finding) {
 				mark = "warn"
 			}
 		}
-		fmt.Fprintf(w, "%s  %-20s %s\n", mark, f.Check, f.Detail)
+		fmt.Fprintf(w, "%s  %-*s %s\n", mark, width, f.Check, f.Detail)
 	}
 }
 

@@ -46,7 +46,7 @@ func detector() (detail string, needed bool, err error) {
 
 // wakePhrase checks the wake phrase detector.
 func wakePhrase() (string, error) {
-	s, err := wake.New(wake.Config{})
+	s, err := spotter(wake.DefaultPhrase, false, nil)
 	if err != nil {
 		return "", err
 	}

@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"os/user"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
 // main does not use os.Exit, which runs the destructors of the C++ libraries under the race
@@ -29,6 +33,7 @@ type misuse struct{ error }
 
 // run runs the command line and returns the exit status.
 func run(args []string) int {
+	prepare()
 	ctx, stop := stopOnSignal()
 	defer stop()
 	root := newRoot()
@@ -43,6 +48,19 @@ func run(args []string) int {
 		return exitMisused
 	}
 	return exitFailed
+}
+
+// prepare completes the environment before any thread of a library reads it: the home folder, if
+// the program is started without one, and ALSA's configuration, if the system has none.
+func prepare() {
+	if _, err := os.UserHomeDir(); err != nil {
+		if u, err := user.Current(); err == nil && u.HomeDir != "" {
+			_ = os.Setenv("HOME", u.HomeDir) // an error leaves it unset
+		}
+	}
+	if path := assets.ALSA(); path != "" {
+		portaudio.Configure(path)
+	}
 }
 
 // stopOnSignal returns a context that the first stop signal cancels. A second signal kills the

@@ -91,14 +91,7 @@ func modelNames(setting string) []string {
 // prefers, by their names, and those that know the language. "" is any language.
 func findSpeech(prefer []string, language string) localSpeech {
 	var l localSpeech
-	dir, err := assets.Models()
-	if err != nil {
-		return localSpeech{err: err}
-	}
-	list, damaged, err := engine.Installed(dir)
-	if err != nil {
-		return localSpeech{err: err}
-	}
+	list, damaged := installedModels()
 	manifest, err := models.DefaultManifest()
 	if err != nil {
 		return localSpeech{err: err}
@@ -140,6 +133,17 @@ func findSpeech(prefer []string, language string) localSpeech {
 	l.names = strings.Join(names, ", ")
 	l.slow = measures(l.voice) && keptSpeed(l.voice).slowHere()
 	return l
+}
+
+// installedModels are the models that the user installed. The error says which cannot be used, or
+// that none can.
+func installedModels() ([]engine.Model, error) {
+	dir, err := assets.Models()
+	if err != nil {
+		return nil, err
+	}
+	list, damaged, err := engine.Installed(dir)
+	return list, errors.Join(damaged, err)
 }
 
 // understands reports whether what recognises knows a language. PocketSphinx knows English.
@@ -225,7 +229,7 @@ func (l localSpeech) uses(m engine.Model) bool {
 // replaces a damaged model, or does not know the user's language, reports it.
 func (l localSpeech) recognizers(language string, report speechReports) hearing.Factory {
 	report = report.whole()
-	factory := hearing.PocketSphinx(hearing.PocketSphinxConfig{})
+	factory := hearing.PocketSphinx(assets.PocketSphinx)
 	if l.hearing != nil {
 		factory = hearing.WithFallback(hearing.Engine(l.hearing), factory, report.hearing)
 	}
@@ -326,7 +330,7 @@ func (l localSpeech) examine(needed bool, set live.SpeechChoice, speaker string)
 // examineHearing checks the recogniser, and whether it understands the user's language.
 func (l localSpeech) examineHearing(needed bool, language string) finding {
 	f := examineEngine("recognition", l.hearing, needed, func() (string, error) {
-		r, err := hearing.PocketSphinx(hearing.PocketSphinxConfig{})()
+		r, err := hearing.PocketSphinx(assets.PocketSphinx)()
 		if err != nil {
 			return "", err
 		}

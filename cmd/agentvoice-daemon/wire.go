@@ -285,7 +285,11 @@ func silero() (vad.Detector, error) {
 
 // spotter implements live.Config.Spotter.
 func spotter(phrase string, candidates bool, heard func(wake.Heard)) (live.Spotter, error) {
-	cfg := wake.Config{Phrase: phrase, Heard: heard}
+	dir, err := assets.PocketSphinx()
+	if err != nil {
+		return nil, err
+	}
+	cfg := wake.Config{Phrase: phrase, Heard: heard, ModelDir: dir}
 	if candidates {
 		cfg.Candidates = wake.CandidateThreshold
 	}

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
-import { type Program, Unusable, run } from './daemon/find';
+import { Unusable, run } from './daemon/find';
 import { isActive } from './model';
 import type { Window } from './window';
 
@@ -56,10 +56,10 @@ export async function installLocalVoice(w: Window): Promise<void> {
   }
 }
 
-async function list(program: Program): Promise<Catalogue> {
+async function list(program: string): Promise<Catalogue> {
   const spoken = vscode.workspace.getConfiguration('agentvoice').get('transcription.language', '');
   const language = spoken === '' ? vscode.env.language : spoken;
-  return JSON.parse(await run(program.path, ['models', 'list', '--json', '--language', language], program.env)) as Catalogue;
+  return JSON.parse(await run(program, ['models', 'list', '--json', '--language', language])) as Catalogue;
 }
 
 /** The models that the user selected, preceded by the engine if they need it and it is missing. */
@@ -111,13 +111,13 @@ async function accepted(wanted: readonly Listed[]): Promise<boolean> {
 }
 
 /** Downloads with the daemon and shows the progress. */
-function download(program: Program, wanted: readonly Listed[], w: Window): Thenable<Outcome> {
+function download(program: string, wanted: readonly Listed[], w: Window): Thenable<Outcome> {
   const names = wanted.map((m) => m.name);
   const options = { location: vscode.ProgressLocation.Notification, title: t('Installing local voice'), cancellable: true };
   return vscode.window.withProgress(options, (progress, token) => new Promise<Outcome>((resolve) => {
     const meter = new Meter(wanted);
     let failure = '';
-    const child = spawn(program.path, ['models', 'install', '--json', '--accept-licence', ...names], { windowsHide: true, env: program.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, ['models', 'install', '--json', '--accept-licence', ...names], { windowsHide: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const cancelling = token.onCancellationRequested(() => child.kill());
     createInterface({ input: child.stdout }).on('line', (text) => {
       const line = JSON.parse(text) as Line;

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as vscode from 'vscode';
-import { type Program, Unusable, run } from './daemon/find';
+import { Unusable, run } from './daemon/find';
 import { keepVoice } from './editorCommands';
 import { mayHear } from './model';
 import { speaks } from './providers';
@@ -36,7 +36,7 @@ export async function selectVoice(w: Window): Promise<void> {
   try {
     const program = await w.program();
     const args = ['models', 'voices', '--voice-engine', set.get('voice.engine', 'auto'), '--models', set.get('models', '')];
-    const speakers = JSON.parse(await run(program.path, [...args, '--json'], program.env)) as readonly Speaker[];
+    const speakers = JSON.parse(await run(program, [...args, '--json'])) as readonly Speaker[];
     // An open microphone would take the sample for the user's voice.
     const sample = mayHear(w.conversation.model) ? undefined : new Sample(program, [...args, '--audio-out', set.get('audio.outputDevice', 'default')], w);
     const ends = w.conversation.onChange((m) => mayHear(m) && sample?.stop());
@@ -96,7 +96,7 @@ class Sample {
   private child: ChildProcess | undefined;
   private idle = (): void => undefined;
 
-  constructor(private readonly program: Program, private readonly args: readonly string[], private readonly w: Window) {}
+  constructor(private readonly program: string, private readonly args: readonly string[], private readonly w: Window) {}
 
   speak(name: string, after: number, busy: (is: boolean) => void): void {
     this.stop();
@@ -107,7 +107,7 @@ class Sample {
     busy(true);
     this.waiting = setTimeout(() => {
       let failure = '';
-      const child = spawn(this.program.path, [...this.args, name], { windowsHide: true, env: this.program.env, stdio: ['ignore', 'ignore', 'pipe'] });
+      const child = spawn(this.program, [...this.args, name], { windowsHide: true, stdio: ['ignore', 'ignore', 'pipe'] });
       this.child = child;
       child.stderr.on('data', (text: Buffer) => (failure += text.toString()));
       const ended = (message: string): void => {

@@ -1,7 +1,6 @@
 // The window connects the conversation with the editor. It is created on first use.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
@@ -16,8 +15,7 @@ import { LanguageModels } from './copilot/languageModels';
 import { participate } from './copilot/participant';
 import { ChatQuestions } from './copilot/questions';
 import { editorCommand } from './editorCommands';
-import { environment } from './daemon/environment';
-import { type Program, check, sourceOf } from './daemon/find';
+import { check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
 import { openFolders } from './folders';
 import { HoldKey } from './holdKey';
@@ -133,19 +131,19 @@ export class Window implements vscode.Disposable {
     return vscode.workspace.getConfiguration('agentvoice').get('copilot.mode') === 'chatView';
   }
 
-  /** Finds and checks the daemon. */
-  async program(): Promise<Program> {
+  /** Finds and checks the daemon, and returns its path. */
+  async program(): Promise<string> {
     const source = sourceOf(vscode.workspace.getConfiguration('agentvoice').get('daemon.path', ''), this.extension.extensionPath);
     const version = await check(source, t);
     this.log.info(`using the ${source.chosen ? 'chosen' : 'bundled'} daemon ${version.version}`);
-    return { path: source.path, env: source.chosen ? process.env : environment(dirname(source.path), process.env) };
+    return source.path;
   }
 
   /** Starts the daemon. */
   private async launch(): Promise<ChildProcessWithoutNullStreams> {
-    const { path, env } = await this.program();
+    const path = await this.program();
     const more = vscode.workspace.getConfiguration('agentvoice').get<string[]>('daemon.arguments', []);
-    const daemon = spawn(path, ['serve', '--stdio', '--client-process-id', String(process.pid), ...more], { windowsHide: true, env });
+    const daemon = spawn(path, ['serve', '--stdio', '--client-process-id', String(process.pid), ...more], { windowsHide: true });
     await new Promise<void>((resolve, reject) => {
       daemon.once('spawn', resolve);
       daemon.once('error', reject);

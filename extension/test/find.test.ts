@@ -5,7 +5,6 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { environment } from '../src/daemon/environment';
 import { type Run, type Source, Unusable, check, platform, run, sourceOf } from '../src/daemon/find';
 import { PROTOCOL_VERSION } from '../src/protocol.gen';
 import { english } from '../src/text';
@@ -81,12 +80,4 @@ test('platforms are named as Go names them', () => {
   assert.equal(platform('win32', 'x64'), 'windows/amd64');
   assert.equal(platform('darwin', 'arm64'), 'darwin/arm64');
   assert.equal(platform('linux', 'ia32'), 'linux/386');
-});
-
-test('the bundled daemon is told of its models, and of a configuration for ALSA only where there is none', () => {
-  const bare = environment('/ext/bin', {}, (path) => path.startsWith('/ext'), 'linux');
-  assert.equal(bare['AGENTVOICE_POCKETSPHINX_MODELS'], join('/ext/bin', 'assets', 'pocketsphinx'));
-  assert.equal(bare['ALSA_CONFIG_PATH'], join('/ext/bin', 'assets', 'alsa', 'alsa.conf'));
-  const desktop = environment('/ext/bin', { AGENTVOICE_POCKETSPHINX_MODELS: '/mine' }, () => true, 'linux');
-  assert.deepEqual(desktop, { AGENTVOICE_POCKETSPHINX_MODELS: '/mine' });
 });

@@ -29,6 +29,7 @@ var readers = map[string]string{
 	"internal/daemon/watch":   "the daemon's own folder of sockets",
 	"internal/daemon/rpc":     "it writes diagnostics where the user wants them",
 	"internal/models":         "the folder of installed models",
+	"internal/assets":         "it opens what is installed with the program, to see whether it may",
 }
 
 // starters are the packages that start programs, with what they start.

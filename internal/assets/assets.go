@@ -1,70 +1,54 @@
-// Package assets finds the files that a build does not hold: the Silero voice
-// detector, the ONNX Runtime library that runs it, and the library and the models of
-// the speech engine that a user may install.
+// Package assets finds the files that the program does not hold itself: models, the
+// libraries that compute them, ALSA's configuration and the licences. table lists them.
 //
-// A file is looked for in the folder that the environment variable
-// AGENTVOICE_ASSETS names, in the folder assets beside the executable, and in
-// agentvoice/assets in the user's cache folder, where scripts/setup.sh puts
-// it. The first hit counts. Whether a file is the pinned one was checked with
-// its SHA-256 when it was installed; here it is only found.
+// A file is looked for in the folder that an environment variable names, beside the
+// executable, in agentvoice in the user's data folder, in agentvoice in the user's cache
+// folder, where scripts/setup.sh puts it, and in the system's folders. The first one that
+// this user can read counts. Whether a file is the pinned one was checked with its SHA-256
+// when it was installed; here it is only found.
 package assets
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Env names the environment variable for a folder of one's own.
 const Env = "AGENTVOICE_ASSETS"
 
-// sileroName is the name of the model, the same on every system; the name of
-// the library, runtimeName, is not.
-const sileroName = "silero_vad_v6.onnx"
+// Silero is the path of the voice detector's model. This error and the others below say what is
+// missing and what brings it; they name no folder of the user.
+func Silero() (string, error) { return find(silero) }
 
-// Silero is the path of the voice detector's model. The error says what is
-// missing and what brings it; it names no folder of the user.
-func Silero() (string, error) {
-	return find(sileroName, "voice detector model", "npm package @ricky0123/vad-web")
-}
-
-// ONNXRuntime is the path of the ONNX Runtime library. The error says what is
-// missing and what brings it; it names no folder of the user.
-func ONNXRuntime() (string, error) {
-	return find(runtimeName, "ONNX Runtime library", "PyPI package onnxruntime")
-}
+// ONNXRuntime is the path of the ONNX Runtime library.
+func ONNXRuntime() (string, error) { return find(onnxRuntime) }
 
 // Recogniser is the folder of the default recogniser. The program does without it.
-func Recogniser() (string, error) { return findModel("moonshine-tiny-en", "recogniser") }
+func Recogniser() (string, error) { return find(recogniser) }
 
 // Voice is the folder of the default voice. The program does without it.
-func Voice() (string, error) { return findModel("kokoro-82m-int8", "voice") }
-
-func findModel(name, what string) (string, error) {
-	for _, dir := range dirs() {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(filepath.Join(path, "model.json")); err == nil && info.Mode().IsRegular() {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("the %s %s is missing; install it with `agentvoice-daemon models install %s`", what, name, name)
-}
+func Voice() (string, error) { return find(voice) }
 
 // Sherpa is the path of the library of sherpa-onnx, which recognises and speaks with
 // models that the user installs. The program does without it.
-func Sherpa() (string, error) {
-	return findEngine(sherpaName)
-}
+func Sherpa() (string, error) { return find(sherpa) }
 
 // SherpaRuntime is the path of the ONNX Runtime library that sherpa-onnx is built for.
-func SherpaRuntime() (string, error) { return findEngine(sherpaRuntimeName) }
+func SherpaRuntime() (string, error) { return find(sherpaRuntime) }
 
-func findEngine(name string) (string, error) {
-	path, err := find(name, "speech engine library", "")
-	if err != nil {
-		return "", fmt.Errorf("speech engine library %s is missing; install it with `agentvoice-daemon models install engine`", name)
+// PocketSphinx is the folder that contains en-us/, the English model of PocketSphinx.
+func PocketSphinx() (string, error) { return find(pocketSphinx) }
+
+// ALSA is the configuration that ALSA's library does not find by itself, "" if it finds one or
+// there is none.
+func ALSA() string {
+	path := look(alsa).Path
+	if os.Getenv(alsaEnv) != "" || slices.Contains(systemALSA(), path) {
+		return ""
 	}
-	return path, nil
+	return path
 }
 
 // Folder is where the libraries are installed: the folder that Env names, or the one in
@@ -162,35 +146,4 @@ func Watch() (string, error) {
 		return "", fmt.Errorf("the folder for sockets is not known; name one in %s", WatchEnv)
 	}
 	return filepath.Join(dir, "watch"), nil
-}
-
-func find(name, what, pkg string) (string, error) {
-	for _, dir := range dirs() {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%s %s is missing; install it with `make deps`, or take it from the %s and put it in the folder that %s names",
-		what, name, pkg, Env)
-}
-
-// dirs lists the folders to look in, the first choice first. One that the
-// system cannot name is left out.
-func dirs() []string {
-	var list []string
-	if dir := os.Getenv(Env); dir != "" {
-		list = append(list, dir)
-	}
-	if exe, err := os.Executable(); err == nil {
-		// The folder is beside the program, not beside a link to it.
-		if target, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = target
-		}
-		list = append(list, filepath.Join(filepath.Dir(exe), "assets"))
-	}
-	if dir, err := cacheFolder(); err == nil {
-		list = append(list, dir)
-	}
-	return list
 }

@@ -11,3 +11,13 @@ const (
 
 // dataDir is where the data of the user's programs is.
 func dataDir() (string, error) { return os.UserConfigDir() } // Library/Application Support
+
+// systemFolders are the folders of assets that an administrator installs.
+func systemFolders() []string {
+	return []string{"/Library/Application Support/agentvoice/assets"}
+}
+
+// There is no system package of PocketSphinx's models, and no ALSA.
+const systemSphinx, alsaPath, alsaEnv = "", "", ""
+
+func systemALSA() []string { return nil }

@@ -3,6 +3,7 @@
 package assets
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 )
@@ -22,4 +23,29 @@ func dataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, ".local", "share"), err
+}
+
+// systemFolders are the folders of assets that an administrator or a package installs.
+func systemFolders() []string {
+	list := []string{"/usr/local/lib/agentvoice/assets", "/usr/lib/agentvoice/assets"}
+	for _, dir := range filepath.SplitList(cmp.Or(os.Getenv("XDG_DATA_DIRS"), "/usr/local/share:/usr/share")) {
+		if filepath.IsAbs(dir) {
+			list = append(list, filepath.Join(dir, "agentvoice", "assets"))
+		}
+	}
+	return list
+}
+
+// systemSphinx is where the Debian and Ubuntu packages install the models.
+const systemSphinx = "/usr/share/pocketsphinx/model"
+
+// The configuration of ALSA, and the environment variable of its library for it.
+const alsaPath, alsaEnv = "alsa/alsa.conf", "ALSA_CONFIG_PATH"
+
+// systemALSA is where ALSA's library looks for its configuration.
+func systemALSA() []string {
+	if dir := os.Getenv("ALSA_CONFIG_DIR"); filepath.IsAbs(dir) {
+		return []string{filepath.Join(dir, "alsa.conf")}
+	}
+	return []string{"/usr/share/alsa/alsa.conf"}
 }

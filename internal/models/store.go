@@ -208,7 +208,7 @@ func (s *Store) List() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, localError{err}
+		return nil, fmt.Errorf("cannot read the folder of models: %w; check its permissions", errors.Unwrap(err))
 	}
 	var list []string
 	for _, e := range entries {

@@ -55,18 +55,12 @@ export function sourceOf(setting: string, extensionPath: string, os: string = pr
   return { path: expanded, chosen: true };
 }
 
-/** A checked daemon, and the environment to start it with. */
-export interface Program {
-  readonly path: string;
-  readonly env: NodeJS.ProcessEnv;
-}
-
 /** Runs a program and returns its output. */
-export type Run = (path: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<string>;
+export type Run = (path: string, args: readonly string[]) => Promise<string>;
 
-export const run: Run = (path, args, env) =>
+export const run: Run = (path, args) =>
   new Promise((resolve, reject) => {
-    execFile(path, [...args], { timeout: PATIENCE, windowsHide: true, env: env ?? process.env }, (err, stdout) => (err ? reject(err) : resolve(stdout)));
+    execFile(path, [...args], { timeout: PATIENCE, windowsHide: true }, (err, stdout) => (err ? reject(err) : resolve(stdout)));
   });
 
 /** Checks that the daemon exists, runs on this machine and speaks this extension's protocol. */

@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { test } from 'node:test';
-import { environment } from '../../src/daemon/environment';
+import { after, test } from 'node:test';
 import { check, platform } from '../../src/daemon/find';
 import { english } from '../../src/text';
 
@@ -84,7 +84,9 @@ test('the daemon of the package is taken by the extension of the package', async
   assert.ok(version.version === `v${ours}` || version.version.startsWith(`v${ours}-dev+`), `the package is ${ours}, its daemon ${version.version}`);
 });
 
-const bare = { HOME: '/nonexistent', PATH: '/usr/bin:/bin' };
+const home = mkdtempSync(join(tmpdir(), 'agentvoice-vsix-')); // nothing of this machine's is in it
+after(() => rmSync(home, { recursive: true, force: true }));
+const bare = { HOME: home, PATH: '/usr/bin:/bin' };
 
 if (process.platform === 'linux') {
   test('the libraries of the daemon are in the package, but for an allow-list that every Linux has', () => {
@@ -118,13 +120,22 @@ if (process.platform === 'linux') {
     }
   });
 
-  test('the engines of the package are all there: doctor, told of nothing but the package, finds them', () => {
-    const env = environment(bin, bare);
-    const { stdout } = spawnSync(join(bin, executable), ['doctor', '--json'], { env, encoding: 'utf8' });
-    const report = JSON.parse(stdout) as { check: string; ok: boolean }[];
+  interface Finding { check: string; ok: boolean; detail: string }
+  const doctor = (env: NodeJS.ProcessEnv, ...args: string[]): Finding[] =>
+    JSON.parse(spawnSync(join(bin, executable), ['doctor', '--json', ...args], { env, encoding: 'utf8' }).stdout) as Finding[];
+
+  test('the engines of the package are all there: doctor finds them', () => {
+    const report = doctor(bare);
     const ok = new Set(report.filter((c) => c.ok).map((c) => c.check));
     for (const name of ['codec', 'echo cancellation', 'voice detection', 'recognition', 'synthesis', 'wake phrase']) {
-      assert.ok(ok.has(name), `${name}: ${stdout}`);
+      assert.ok(ok.has(name), `${name}: ${JSON.stringify(report)}`);
+    }
+  });
+
+  test('with an empty environment, and no configuration of ALSA, the daemon finds every file in its package', () => {
+    for (const { check: name, ok, detail } of doctor({ ALSA_CONFIG_DIR: stage }, '--paths')) {
+      assert.ok(ok, `${name}: ${detail}`);
+      assert.ok(name === 'linked libraries' || (detail.startsWith(`${bin}/`) && detail.endsWith(', beside the program')), `${name}: ${detail}`);
     }
   });
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -76,7 +77,7 @@ func TestAConversationByRequests(t *testing.T) {
 //test:long
 func TestAConversationOverVLLMsWire(t *testing.T) {
 	server, url := audioService(t, nil)
-	server.Recognizer = hearing.PocketSphinx(hearing.PocketSphinxConfig{}) // which has words while one speaks
+	server.Recognizer = hearing.PocketSphinx(assets.PocketSphinx) // which has words while one speaks
 	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
 		s.Provider, s.Endpoint, s.Hearing.Wire, s.Transcription.Model = protocol.ProviderCompatible, url, protocol.WireRealtime, "voxtral"
 	})

@@ -53,7 +53,7 @@ const speed = 2
 
 func engines(SpeechChoice) (localrealtime.Config, error) {
 	return localrealtime.Config{
-		Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite(), Detector: detector,
+		Recognizer: hearing.PocketSphinx(assets.PocketSphinx), Synthesizer: voice.Flite(), Detector: detector,
 	}, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/miclock"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -93,7 +94,11 @@ func (m *mouth) sayText(t *testing.T, text string) {
 func wakes(s *protocol.Settings) { s.Wake.Enabled = true }
 
 func realSpotter(phrase string, _ bool, heard func(wake.Heard)) (Spotter, error) {
-	return wake.New(wake.Config{Phrase: phrase, Heard: heard})
+	dir, err := assets.PocketSphinx()
+	if err != nil {
+		return nil, err
+	}
+	return wake.New(wake.Config{Phrase: phrase, Heard: heard, ModelDir: dir})
 }
 
 // TestWakePhraseBeginsAConversation: the phrase, said by a synthetic voice, has the
@@ -288,7 +293,7 @@ func TestTakenWhileItIsOpened(t *testing.T) {
 // is missing.
 func TestWakePhraseThatCannotBeUsed(t *testing.T) {
 	for _, c := range []struct {
-		phrase, models, says string
+		phrase, models, says string // models is the installed ones if empty
 		code                 protocol.ErrorCode
 	}{
 		{"okay qwxzt", "", "qwxzt", protocol.CodeInvalidParams},
@@ -296,8 +301,11 @@ func TestWakePhraseThatCannotBeUsed(t *testing.T) {
 	} {
 		r := newRoom()
 		cfg := over(r)
-		cfg.Spotter = func(phrase string, _ bool, heard func(wake.Heard)) (Spotter, error) {
-			return wake.New(wake.Config{Phrase: phrase, ModelDir: c.models})
+		cfg.Spotter = realSpotter
+		if c.models != "" {
+			cfg.Spotter = func(phrase string, _ bool, heard func(wake.Heard)) (Spotter, error) {
+				return wake.New(wake.Config{Phrase: phrase, ModelDir: c.models})
+			}
 		}
 		tk := idleTalk(t, func(s *protocol.Settings) { wakes(s); s.Wake.Phrase = c.phrase }, cfg)
 		for deadline := time.After(patience); ; {

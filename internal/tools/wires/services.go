@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio/hearing"
 	"github.com/agentvoice/agentvoice-daemon/audio/voice"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/audioapi"
 )
 
@@ -25,7 +26,7 @@ func serve(ctx context.Context, service string, o options) (url, key string, sto
 	case "realtime":
 		return realtimeServer(ctx, o)
 	case "audio":
-		s := &audioapi.Server{Recognizer: hearing.PocketSphinx(hearing.PocketSphinxConfig{}), Synthesizer: voice.Flite()}
+		s := &audioapi.Server{Recognizer: hearing.PocketSphinx(assets.PocketSphinx), Synthesizer: voice.Flite()}
 		url, stop, err = listen(s.Handler())
 		return url, "", stop, err
 	case "chat":
