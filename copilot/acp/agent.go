@@ -287,6 +287,7 @@ func (h handler) updated(n acpsdk.SessionNotification, input json.RawMessage) (a
 		t = p.merge(c.ToolCallId, update{c.Title, c.Kind, c.Status, input, c.RawOutput, c.Content, c.Locations})
 		t.described = true
 	}
+	h.keptQuestion(p, t)
 	p.stir()
 	if doing, known := p.activity(n.Update, t); known && p.doing != nil {
 		announce = append(announce, func() { p.doing(doing) })

@@ -27,6 +27,7 @@ type ask struct {
 	call    copilot.ToolCall
 	given   bool  // passed to the conversation; guarded by Adapter.mu
 	form    *form // of a question to the user; nil for a permission request
+	kept    bool  // a question for which the agent sent no request, so that it gets no response
 }
 
 // grant allows this one call, and reports whether the agent offers such an option.
@@ -55,6 +56,9 @@ func (k *ask) reject() bool {
 func (k *ask) dismiss() {
 	if k.form != nil {
 		k.form.cancel(k)
+		return
+	}
+	if k.kept {
 		return
 	}
 	k.agent.reply(k.id, acpsdk.RequestPermissionResponse{Outcome: acpsdk.NewRequestPermissionOutcomeCancelled()})
