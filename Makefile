@@ -335,7 +335,7 @@ fuzz: deps-test $(TOOL)/peak ## fuzz two parsers of outside input for a minute e
 	@scripts/fuzz.sh
 
 .PHONY: full
-full: deps-test build $(TOOL)/peak $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, ten minutes of dictation, all mutants, bench; resumes an interrupted run
+full: deps-test build $(TOOL)/peak $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, three more coding agents, ten minutes of dictation, all mutants, bench; resumes an interrupted run
 	@scripts/full.sh $(OUT)/full $(BIN)
 
 .PHONY: clean

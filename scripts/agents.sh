@@ -2,11 +2,13 @@
 # Downloads a coding agent that the tests drive, unmodified and pinned, from npm to the user's
 # cache folder. Does nothing if it is there.
 #
-#   scripts/agents.sh [codex-acp|gemini]          downloads what is missing
-#   scripts/agents.sh --where [codex-acp|gemini]  prints the folder with the program, downloads nothing
+#   scripts/agents.sh [AGENT]          downloads what is missing
+#   scripts/agents.sh --where [AGENT]  prints the folder with the program, downloads nothing
 #
-# The default is codex-acp (460 MB, for `make agents`); gemini (100 MB) is for `make full`. Both
-# need Node.js. codex-acp consists of many packages: scripts/agents/codex-acp pins each by its hash.
+# The default is codex-acp (460 MB, for `make agents`); gemini (100 MB), opencode (180 MB) and kilo
+# (230 MB) are for `make full`. All need Node.js, whose npm downloads them. codex-acp consists of many
+# packages: scripts/agents/codex-acp pins each by its hash. opencode and kilo are native programs:
+# the packages that users install bring the same package for Linux and link its program.
 set -euo pipefail
 
 fail() {
@@ -29,8 +31,16 @@ case $agent in
     package=@google/gemini-cli version=0.61.0 program=package/bundle/gemini.js
     sha256=bc4efa5c925c4430105b552820ed3164bbeffa9dc227990fc922f954733bcd7d
     ;;
+  opencode)
+    package=opencode-linux-x64 version=1.18.33 program=package/bin/opencode
+    sha256=149a676b59224b196626abda2fdbd34c8329ac326b57c4891ba3de446f3ca3c1
+    ;;
+  kilo)
+    package=@kilocode/cli-linux-x64 version=7.7.9 program=package/bin/kilo
+    sha256=01cdbf6efd4742b4ecaada7cf11259cd7520f21ab58013bb1ac7df7e25df28e3
+    ;;
   *)
-    echo "agents: unknown argument $agent; use codex-acp or gemini" >&2
+    echo "agents: unknown argument $agent; use codex-acp, gemini, opencode or kilo" >&2
     exit 2
     ;;
 esac

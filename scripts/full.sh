@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs what takes too long for `make test` and `make conformance`: the property tests with many
 # more random cases under the race detector, each fuzz target for a while, the exploration of
-# each world with larger bounds and of every pair of worlds, the second coding agent, ten
+# each world with larger bounds and of every pair of worlds, the other coding agents, ten
 # minutes of dictation, ten questions in one breath, five minutes of speech in each mode, every
 # automatic mutant, and the benchmarks. A passed case leaves a stamp in the folder given as the first argument, and does not
 # run again until the folder is removed or the code changes. The second argument is the binary that
@@ -62,13 +62,15 @@ for pair in $("$daemon" explore --pairs --budget 1ns --json | grep -o '"name":"[
   run "explore pair $pair" "$daemon" explore --world "$pair" --budget "$deeptime" --out "$stamps"
 done
 
-# gemini drives a second coding agent, from npm, against a scripted model.
-gemini() {
-  scripts/agents.sh gemini
-  AGENTVOICE_AGENTS=$(scripts/agents.sh --where gemini) \
-    go test -tags nolibopusfile,agents -count=1 -timeout 10m -run '^TestGemini' ./cmd/agentvoice-daemon
+# agent NAME TESTS drives a coding agent from npm against a scripted model.
+agent() {
+  scripts/agents.sh "$1"
+  AGENTVOICE_AGENTS=$(scripts/agents.sh --where "$1") \
+    go test -tags nolibopusfile,agents -count=1 -timeout 10m -run "$2" ./cmd/agentvoice-daemon
 }
-run "agent gemini" gemini
+run "agent gemini" agent gemini '^TestGemini'
+run "agent opencode" agent opencode '^TestOpencode'
+run "agent kilo" agent kilo '^TestKilo'
 
 run "ten minutes of dictation" go test -count=1 -timeout 20m -run '^TestLongDictation$' ./cmd/agentvoice-daemon -dictation 10m
 run "ten questions in one breath" go test -count=1 -timeout 20m -v -run '^TestQuestionsInOneBreath$|^TestThePhraseAloneAsksNothing$' ./cmd/agentvoice-daemon -breaths 10

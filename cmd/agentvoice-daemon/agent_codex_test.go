@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -290,11 +289,11 @@ func TestCodexKilled(t *testing.T) {
 	k, _ := startTyped(t)
 	k.ask("hello")
 	k.answered("Hello there.")
-	first := agentPID(t, k.cmd.Process.Pid)
+	first := k.agentPID("codex-acp")
 	endProcess(t, first)
 	k.ask("hello after a crash")
 	k.answered("Hello there.")
-	second := agentPID(t, k.cmd.Process.Pid)
+	second := k.agentPID("codex-acp")
 	if first == second {
 		t.Error("the agent was not started again")
 	}
@@ -312,42 +311,11 @@ func TestCodexKilled(t *testing.T) {
 	k.ask("hello once more")
 	k.answered("Hello there.")
 
-	third := agentPID(t, k.cmd.Process.Pid)
+	third := k.agentPID("codex-acp")
 	k.kill()
 	for end := time.Now().Add(patience); alive(third); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the agent outlives a daemon that was killed")
 		}
-	}
-}
-
-// agentPID returns the process id of the daemon's agent.
-func agentPID(t *testing.T, daemon int) (pid int) {
-	t.Helper()
-	out, err := exec.Command("ps", "-o", "pid=,ppid=,args=", "-e").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range strings.Split(string(out), "\n") {
-		var p, parent int
-		if n, _ := fmt.Sscan(l, &p, &parent); n == 2 && parent == daemon && strings.Contains(l, "codex-acp") {
-			pid = p
-		}
-	}
-	if pid == 0 {
-		t.Fatal("no agent runs")
-	}
-	return pid
-}
-
-func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
-
-func endProcess(t *testing.T, pid int) {
-	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	for alive(pid) { // until the daemon has noticed
-		time.Sleep(10 * time.Millisecond)
 	}
 }

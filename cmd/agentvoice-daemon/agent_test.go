@@ -4,13 +4,16 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -166,5 +169,36 @@ func (k typed) makesFirstFile(workspace, reason string) {
 	k.answered("The command is done.")
 	if !exists(filepath.Join(workspace, "first.txt")) {
 		k.t.Error("the tool that was allowed did not run")
+	}
+}
+
+// agentPID returns the process id of the daemon's agent, whose command line contains name.
+func (k typed) agentPID(name string) (pid int) {
+	k.t.Helper()
+	out, err := exec.Command("ps", "-o", "pid=,ppid=,args=", "-e").Output()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, l := range strings.Split(string(out), "\n") {
+		var p, parent int
+		if n, _ := fmt.Sscan(l, &p, &parent); n == 2 && parent == k.cmd.Process.Pid && strings.Contains(l, name) {
+			pid = p
+		}
+	}
+	if pid == 0 {
+		k.t.Fatal("no agent runs")
+	}
+	return pid
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+func endProcess(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for alive(pid) { // until the daemon has noticed
+		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -18,18 +18,19 @@ import (
 
 // Time limits.
 const (
-	startLimit   = 30 * time.Second       // from starting the process to an open session
-	wordsLimit   = 5 * time.Second        // from words of the agent to its first message or further words
-	firstSilence = 30 * time.Second       // from sending the prompt to the first message
-	silence      = 90 * time.Second       // between two messages
-	toolSilence  = 10 * time.Minute       // between two messages while the agent runs a tool
-	cancelLimit  = 3 * time.Second        // from cancelling a prompt to its end
-	heartbeat    = 5 * time.Second        // between two empty pieces that report progress
-	tailQuiet    = 200 * time.Millisecond // after the end of a prompt, how long no text has come for the answer to be over
-	tailLimit    = time.Second            // from the end of a prompt to the end of its answer
-	gather       = 100 * time.Millisecond // how long a round waits for further permission requests
-	closeLimit   = time.Second            // for closing a session
-	overlap      = time.Second            // from another permission request to the end of a call that it blocks
+	startLimit    = time.Minute            // from starting the process to an open session
+	wordsLimit    = 5 * time.Second        // from words of the agent to its first message or further words
+	firstSilence  = 30 * time.Second       // from sending the prompt to the first message
+	silence       = 90 * time.Second       // between two messages
+	toolSilence   = 10 * time.Minute       // between two messages while the agent runs a tool
+	cancelLimit   = 3 * time.Second        // from cancelling a prompt to its end
+	heartbeat     = 5 * time.Second        // between two empty pieces that report progress
+	tailQuiet     = 200 * time.Millisecond // after the end of a prompt, how long no text has come for the answer to be over
+	tailLimit     = time.Second            // from the end of a prompt to the end of its answer
+	gather        = 100 * time.Millisecond // how long a round waits for further permission requests
+	describeLimit = 2 * time.Second        // how long a round waits for the update about a call that needs permission
+	closeLimit    = time.Second            // for closing a session
+	overlap       = time.Second            // from another permission request to the end of a call that it blocks
 )
 
 // maxAnswer limits the size of one answer, in bytes.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type agent struct {
 	stop    func() // runs once; returns when every process of the agent has ended
 	can     acpsdk.AgentCapabilities
 	titled  bool // sends commands only in the titles of tool calls
+	fork    bool // opencode, or made from it
 
 	session acpsdk.SessionId
 	fresh   bool // the session lacks the conversation so far
@@ -91,7 +93,9 @@ func (g *agent) open(ctx context.Context, o Options, session, mode string) error
 		return err
 	}
 	g.can = init.AgentCapabilities
-	g.titled = init.AgentInfo != nil && init.AgentInfo.Name == titledAgent
+	if is := init.AgentInfo; is != nil {
+		g.titled, g.fork = is.Name == titledAgent, slices.Contains(opencodeForks, is.Name)
+	}
 	if session != "" && g.loads() {
 		g.session = acpsdk.SessionId(session)
 		g.offer, err = g.load(ctx, o.Dir, g.session)
@@ -281,7 +285,9 @@ func (h handler) updated(n acpsdk.SessionNotification, input json.RawMessage) (a
 	case u.ToolCallUpdate != nil:
 		c := u.ToolCallUpdate
 		t = p.merge(c.ToolCallId, update{c.Title, c.Kind, c.Status, input, c.RawOutput, c.Content, c.Locations})
+		t.described = true
 	}
+	h.keptQuestion(p, t)
 	p.stir()
 	if doing, known := p.activity(n.Update, t); known && p.doing != nil {
 		announce = append(announce, func() { p.doing(doing) })
@@ -298,6 +304,9 @@ func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest, i
 	h.ask(q.SessionId, &ask{agent: h.g, id: id, options: q.Options}, func(p *prompt, k *ask) {
 		t := q.ToolCall
 		p.forgetEnded(t.ToolCallId)
+		if known := p.tools[t.ToolCallId]; known != nil {
+			input = joined(known.input, input)
+		}
 		k.tool, k.state = t.ToolCallId, p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, input, nil, t.Content, t.Locations})
 		k.state.about, k.state.output = k.state.output, "" // this text describes the request; it is not the result
 		k.call = a.callOf(h.g, k)
@@ -317,8 +326,7 @@ func (h handler) ask(session acpsdk.SessionId, k *ask, fill func(*prompt, *ask))
 	p.signOfLife()
 	a.calls++ // agents ask twice about the same call, and reuse its id in later answers
 	fill(p, k)
-	p.asks[k.call.ID] = k
-	p.queue = append(p.queue, piece{ask: k})
+	p.queueAsk(k)
 	var calls []copilot.OwnCall
 	if k.state != nil {
 		k.state.asked = true

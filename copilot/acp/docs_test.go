@@ -26,29 +26,68 @@ var notRun = cell{"not run", ""}
 // their tests.
 var ran = []struct{ agent, title, file string }{
 	{"codex-acp", "codex-acp", "agent_codex_test.go"}, {"gemini", "Gemini CLI", "agent_gemini_test.go"},
+	{"opencode", "opencode", "agent_opencode_test.go"}, {"kilo", "Kilo", "agent_opencode_test.go"},
 }
 
 // features lists the rows, each with a cell per agent.
 var features = []struct {
 	name  string
-	cells [2]cell
+	cells [4]cell
 }{
-	{"question, answer read aloud while it comes", [2]cell{{"yes", "TestCodexBySpeech TestCodexByText"}, {"yes", "TestGeminiByText"}}},
-	{"tool allowed", [2]cell{{"by voice, and by click", "TestCodexBySpeech TestCodexByText"}, {"by click; the command stands in the title only", "TestGeminiByText"}}},
-	{"tool refused", [2]cell{{"by voice; Codex ends its answer then", "TestCodexBySpeech"}, {"by click", "TestGeminiByText"}}},
-	{"\"why\"", [2]cell{{"reads what it said before", "TestCodexByText"}, {"reads the reason of the call", "TestGeminiByText"}}},
-	{"answer interrupted", [2]cell{{"by voice", "TestCodexBySpeech"}, {"by click", "TestGeminiByText"}}},
-	{"cancelled while a permission is pending", [2]cell{
+	{"question, answer read aloud while it comes", [4]cell{
+		{"yes", "TestCodexBySpeech TestCodexByText"}, {"yes", "TestGeminiByText"},
+		{"yes", "TestOpencodeByText"}, {"yes", "TestKiloByText"},
+	}},
+	{"tool allowed", [4]cell{
+		{"by voice, and by click", "TestCodexBySpeech TestCodexByText"}, {"by click; the command stands in the title only", "TestGeminiByText"},
+		{"by click", "TestOpencodeByText"}, {"by click, in its mode code", "TestKiloByText"},
+	}},
+	{"tool refused", [4]cell{
+		{"by voice; Codex ends its answer then", "TestCodexBySpeech"}, {"by click", "TestGeminiByText"},
+		{"by click; the question names the folder in which a command runs", "TestOpencodeByText"}, {"by click; the question names the folder in which a command runs", "TestKiloByText"},
+	}},
+	{"\"why\"", [4]cell{
+		{"reads what it said before", "TestCodexByText"}, {"reads the reason of the call", "TestGeminiByText"},
+		{"reads the reason of the call", "TestOpencodeByText"}, {"reads the reason of the call", "TestKiloByText"},
+	}},
+	{"answer interrupted", [4]cell{
+		{"by voice", "TestCodexBySpeech"}, {"by click", "TestGeminiByText"},
+		{"by click", "TestOpencodeByText"}, {"by click", "TestKiloByText"},
+	}},
+	{"cancelled while a permission is pending", [4]cell{
 		{"yes: the tool does not run, and the next question is answered", "TestCodexByText"},
 		{"yes: the tool does not run, and the next question is answered", "TestGeminiByText"},
+		{"yes: the tool does not run, and the next question is answered", "TestOpencodeByText"},
+		{"yes: the tool does not run, and the next question is answered", "TestKiloByText"},
 	}},
-	{"agent killed, idle and in the middle of an answer", [2]cell{{"yes: explained, and started again", "TestCodexKilled"}, notRun}},
-	{"daemon killed", [2]cell{{"the agent ends too", "TestCodexKilled"}, notRun}},
-	{"modes", [2]cell{{"Read-only, Workspace access, Auto review, Full access", "TestCodexChoices"}, {"Default, Auto Edit, YOLO, Plan", "TestGeminiChoices"}}},
-	{"announced as one that may act unasked", [2]cell{{"not there: it has a mode that asks", "TestCodexChoices"}, {"not there: it has a mode that asks", "TestGeminiChoices"}}},
-	{"models", [2]cell{{"listed and switched", "TestCodexChoices"}, {"switched", "TestGeminiChoices"}}},
-	{"sessions", [2]cell{{"listed, continued", "TestCodexChoices"}, {"not there: it lists none", "TestGeminiChoices"}}},
-	{"its own questions", [2]cell{notRun, notRun}},
+	{"agent killed, idle and in the middle of an answer", [4]cell{
+		{"yes: explained, and started again", "TestCodexKilled"}, notRun,
+		notRun, notRun,
+	}},
+	{"daemon killed", [4]cell{
+		{"the agent ends too", "TestCodexKilled"}, notRun,
+		notRun, notRun,
+	}},
+	{"modes", [4]cell{
+		{"Read-only, Workspace access, Auto review, Full access", "TestCodexChoices"}, {"Default, Auto Edit, YOLO, Plan", "TestGeminiChoices"},
+		{"build, plan", "TestOpencodeChoices"}, {"code, ask, debug, orchestrator, plan", "TestKiloChoices"},
+	}},
+	{"announced as one that may act unasked", [4]cell{
+		{"not there: it has a mode that asks", "TestCodexChoices"}, {"not there: it has a mode that asks", "TestGeminiChoices"},
+		{"yes", "TestOpencodeChoices"}, {"not there: it begins in ask", "TestKiloChoices"},
+	}},
+	{"models", [4]cell{
+		{"listed and switched", "TestCodexChoices"}, {"switched", "TestGeminiChoices"},
+		{"listed and switched", "TestOpencodeChoices"}, {"listed and switched", "TestKiloChoices"},
+	}},
+	{"sessions", [4]cell{
+		{"listed, continued", "TestCodexChoices"}, {"not there: it lists none", "TestGeminiChoices"},
+		{"listed, continued", "TestOpencodeChoices"}, {"listed, continued", "TestKiloChoices"},
+	}},
+	{"its own questions", [4]cell{
+		notRun, notRun,
+		notRun, {"asked; the answer is its next prompt", "TestKiloChoices"},
+	}},
 }
 
 // The documentation shows the table with the versions that the script pins, and each

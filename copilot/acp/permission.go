@@ -1,8 +1,10 @@
 package acp
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,6 +27,7 @@ type ask struct {
 	call    copilot.ToolCall
 	given   bool  // passed to the conversation; guarded by Adapter.mu
 	form    *form // of a question to the user; nil for a permission request
+	kept    bool  // a question for which the agent sent no request, so that it gets no response
 }
 
 // grant allows this one call, and reports whether the agent offers such an option.
@@ -53,6 +56,9 @@ func (k *ask) reject() bool {
 func (k *ask) dismiss() {
 	if k.form != nil {
 		k.form.cancel(k)
+		return
+	}
+	if k.kept {
 		return
 	}
 	k.agent.reply(k.id, acpsdk.RequestPermissionResponse{Outcome: acpsdk.NewRequestPermissionOutcomeCancelled()})
@@ -144,9 +150,17 @@ func (a *Adapter) changed(p *prompt, k *ask) bool {
 	a.calls++
 	k.call, k.given = a.callOf(k.agent, k), false
 	k.call.Again = true
-	p.asks[k.call.ID] = k
-	p.queue = append(p.queue, piece{ask: k})
+	p.queueAsk(k)
 	return true
+}
+
+// opencodeForks are opencode and what is made from it. Versions 1.18.33 and 7.7.9 may request
+// permission for a call before the update with all of its input.
+var opencodeForks = []string{"OpenCode", "Kilo"}
+
+// incomplete reports whether more about a call is expected from its agent.
+func (k *ask) incomplete() bool {
+	return k.agent.fork && k.state != nil && !k.state.described && k.form == nil
 }
 
 // titledAgent is Gemini CLI. Version 0.61.0 sends no input for a call: the title holds
@@ -172,6 +186,27 @@ func (t *tool) titled() json.RawMessage {
 	b, _ := json.Marshal(input) // strings do not fail
 	return b
 }
+
+// joined returns the input of a permission request, with the members of the call's known input that
+// the request omits: opencode omits the folder. A request that contradicts the known input is about
+// another call.
+func joined(known, asked json.RawMessage) json.RawMessage {
+	var before, now map[string]json.RawMessage
+	if ambiguous(known) || ambiguous(asked) || json.Unmarshal(known, &before) != nil || json.Unmarshal(asked, &now) != nil || before == nil || now == nil {
+		return asked
+	}
+	for name, value := range now {
+		if old, ok := before[name]; ok && !bytes.Equal(old, value) {
+			return asked
+		}
+	}
+	maps.Copy(before, now)
+	all, _ := json.Marshal(before) // raw values do not fail
+	return all
+}
+
+// ambiguous reports whether parsers read an input differently.
+func ambiguous(input json.RawMessage) bool { return copilot.ToolCall{Input: input}.Hash() == "" }
 
 // update holds the fields that tool_call, tool_call_update and permission requests share.
 type update struct {

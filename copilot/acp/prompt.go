@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	acpsdk "github.com/coder/acp-go-sdk"
@@ -52,17 +53,18 @@ type piece struct {
 
 // tool is the known state of a tool call.
 type tool struct {
-	number int // of the call within the prompt, from 1; agents reuse their ids
-	title  string
-	kind   acpsdk.ToolKind
-	status acpsdk.ToolCallStatus
-	asked  bool                  // the user was asked about it
-	told   acpsdk.ToolCallStatus // status in the last report
-	input  json.RawMessage       // as it came
-	files  []string
-	diffs  []copilot.Diff
-	about  string // text of the permission request
-	output string
+	number    int // of the call within the prompt, from 1; agents reuse their ids
+	title     string
+	kind      acpsdk.ToolKind
+	status    acpsdk.ToolCallStatus
+	asked     bool                  // the user was asked about it
+	described bool                  // an update about it came
+	told      acpsdk.ToolCallStatus // status in the last report
+	input     json.RawMessage       // as it came
+	files     []string
+	diffs     []copilot.Diff
+	about     string // text of the permission request
+	output    string
 }
 
 func (t *tool) ended() bool {
@@ -93,6 +95,12 @@ func (p *prompt) isOver() bool {
 	default:
 		return false
 	}
+}
+
+// queueAsk queues k for the user's decision.
+func (p *prompt) queueAsk(k *ask) {
+	p.asks[k.call.ID] = k
+	p.queue = append(p.queue, piece{ask: k})
 }
 
 // takeAsks removes and returns every pending permission request.
@@ -143,7 +151,8 @@ func (p *prompt) limit() time.Duration {
 // listen emits the agent's answer up to its end or to a permission request.
 func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit func(string)) error {
 	began, told := time.Now(), time.Time{}
-	var asked time.Time // time of the round's first permission request
+	var asks []*ask     // permission requests of the round, until gather is over
+	var asked time.Time // time of the first of them
 	for {
 		a.mu.Lock()
 		queue, over, limit, since := p.queue, p.isOver(), p.limit(), p.alive
@@ -152,26 +161,31 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for i, e := range queue {
+		for _, e := range queue {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if !asked.IsZero() && e.ask == nil { // belongs to the next round
-				a.putBack(p, queue[i:])
-				return nil
-			}
 			told = time.Now()
-			if a.give(p, e, r, emit) && asked.IsZero() {
+			if e.ask == nil {
+				a.give(p, e, r, emit)
+				continue
+			}
+			if len(asks) == 0 {
 				asked = told
 			}
+			asks = append(asks, e.ask)
 		}
 		wait := heartbeat
 		switch {
 		case over:
 			return a.outcome(p, r)
-		case !asked.IsZero():
-			if wait = gather - time.Since(asked); wait <= 0 {
+		case len(asks) > 0:
+			wait = a.gathers(asks) - time.Since(asked)
+			if wait <= 0 && a.giveAsks(p, asks, r) {
 				return nil
+			} else if wait <= 0 {
+				asks = nil
+				continue
 			}
 		case since.After(told) && time.Since(told) >= time.Second: // the agent thinks or runs a tool
 			told = time.Now()
@@ -183,8 +197,8 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 		case <-p.over:
 		case <-ctx.Done():
 		case <-timer.C:
-			if !asked.IsZero() {
-				return nil
+			if len(asks) > 0 {
+				continue
 			}
 			if since.Before(began) {
 				since = began
@@ -200,49 +214,65 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 	}
 }
 
-// give delivers a piece, and reports whether it is a permission request that the user has
-// to decide.
-func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string)) (asked bool) {
+// gathers returns how long a round waits after its first permission request.
+func (a *Adapter) gathers(asks []*ask) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if slices.ContainsFunc(asks, (*ask).incomplete) {
+		return describeLimit
+	}
+	return gather
+}
+
+// give delivers a piece that is no permission request.
+func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string)) {
 	if e.unasked {
 		if r.Unasked != nil {
 			r.Unasked()
 		}
-		return false
+		return
 	}
-	if e.ask == nil {
-		emit(e.text)
-		a.mu.Lock()
-		p.spoke, p.wrote = true, true
-		a.said += e.text
-		a.mu.Unlock()
-		return false
-	}
+	emit(e.text)
 	a.mu.Lock()
-	wanted := p.asks[e.ask.call.ID] == e.ask
-	ambiguous := e.ask.form == nil && e.ask.call.Hash() == ""
-	if wanted && r.Wants != nil && !ambiguous {
-		e.ask.given, p.spoke, p.asked = true, true, true
+	p.spoke, p.wrote = true, true
+	a.said += e.text
+	a.mu.Unlock()
+}
+
+// giveAsks delivers permission requests, and reports whether the user has to decide one.
+func (a *Adapter) giveAsks(p *prompt, asks []*ask, r copilot.Request) (asked bool) {
+	for _, k := range asks {
+		asked = a.giveAsk(p, k, r) || asked
+	}
+	return asked
+}
+
+// giveAsk delivers a permission request for the call as it is now: some agents describe a call
+// just after they request permission for it.
+func (a *Adapter) giveAsk(p *prompt, k *ask, r copilot.Request) (asked bool) {
+	a.mu.Lock()
+	wanted := p.asks[k.call.ID] == k
+	if wanted && k.form == nil {
+		now := a.callOf(k.agent, k)
+		now.ID, now.Again = k.call.ID, k.call.Again
+		k.call = now
+	}
+	unclear := k.form == nil && k.call.Hash() == ""
+	if wanted && r.Wants != nil && !unclear {
+		k.given, p.spoke, p.asked = true, true, true
 	} else {
-		delete(p.asks, e.ask.call.ID)
+		delete(p.asks, k.call.ID)
 	}
 	a.mu.Unlock()
 	switch {
 	case !wanted: // already answered when the prompt was cancelled
 		return false
-	case r.Wants == nil, ambiguous:
-		e.ask.reject()
+	case r.Wants == nil, unclear:
+		k.reject()
 		return false
 	}
-	r.Wants(e.ask.call)
+	r.Wants(k.call)
 	return true
-}
-
-// putBack requeues pieces that belong to the next round.
-func (a *Adapter) putBack(p *prompt, queue []piece) {
-	a.mu.Lock()
-	p.queue = append(queue[:len(queue):len(queue)], p.queue...)
-	a.mu.Unlock()
-	p.stir()
 }
 
 // outcome returns the error of the round, given how the prompt ended.

@@ -14,11 +14,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// A question to the user is an elicitation, or a permission request for a tool that asks.
-// The conversation presents both as questions, and the user's next words are the answer.
-// They arrive with the next request. A form receives them while its prompt is open. A
-// permission response cannot carry words, so that prompt is cancelled and the next one
-// includes them.
+// A question to the user is an elicitation, a permission request for a tool that asks, or such a
+// tool that runs without a request. The conversation presents them as questions, and the user's next
+// words are the answer. They arrive with the next request. A form receives them while its prompt is open. A
+// permission response cannot carry words, and a tool without a request gets no response, so that
+// prompt is cancelled and the next one includes them.
 
 // elicitation holds the parameters of an elicitation/create request in form mode.
 type elicitation struct {
@@ -178,6 +178,21 @@ func key(text string) string {
 	}, text)
 }
 
+// keptQuestion queues the question of a running tool of opencode or Kilo, which waits for an answer
+// that no message can bring. t may be nil. The caller holds Adapter.mu.
+func (h handler) keptQuestion(p *prompt, t *tool) {
+	if !h.g.fork || t == nil || t.asked || !t.runs() || p.cancelled {
+		return
+	}
+	k := &ask{agent: h.g, tool: "question", state: t, kept: true}
+	h.a.calls++
+	if k.call = h.a.callOf(h.g, k); k.call.Question == "" {
+		return
+	}
+	t.asked = true
+	p.queueAsk(k)
+}
+
 // question returns the pending elicitation that a form answers, or nil. The caller holds
 // Adapter.mu.
 func (p *prompt) question() *ask {
@@ -207,7 +222,8 @@ func (p *prompt) answer(r copilot.Request) bool {
 }
 
 // questionFields are the fields that a question of an asking tool may have.
-var questionFields = []string{"question", "options", "choices", "header", "type", "multiSelect", "id"}
+// Kilo also suggests actions.
+var questionFields = []string{"question", "options", "choices", "header", "type", "multiSelect", "id", "suggest", "actions"}
 
 // questionIn returns the question and choices of a tool that asks the user, or "" for
 // other tools. A tool that takes further input besides a question, such as one that
@@ -225,6 +241,9 @@ func questionIn(kind acpsdk.ToolKind, input map[string]any) (question string, ch
 	for _, each := range asked {
 		q, _ := each.(map[string]any)
 		text, _ := q["question"].(string)
+		if suggestion, ok := q["suggest"].(string); ok && text == "" {
+			text = suggestion
+		}
 		for field := range q {
 			if text == "" || !slices.Contains(questionFields, field) {
 				return "", nil
@@ -244,7 +263,7 @@ func questionIn(kind acpsdk.ToolKind, input map[string]any) (question string, ch
 
 // optionsOf returns the names of the answers that a question offers.
 func optionsOf(q map[string]any) (names []string) {
-	for _, field := range []string{"options", "choices"} {
+	for _, field := range []string{"options", "choices", "actions"} {
 		list, _ := q[field].([]any)
 		for _, o := range list {
 			name, _ := o.(string)

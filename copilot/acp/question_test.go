@@ -127,14 +127,15 @@ func TestSessionIsLoadedOverAQuestion(t *testing.T) {
 // not, whatever its input.
 func TestPermissionThatIsAQuestion(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"questions":[{"question":"Which color?","options":[{"label":"red"},{"label":"blue"}]}]}`: "other Which color? red,blue",
-		`{"question":"Which color?","options":["red"]}`:                                            "other Which color? red",
-		`{"questions":[{"question":"Which color?"},{"question":"How many?"}]}`:                     "other Which color? How many? ",
-		`{"question":"Which color?","options":["red"],"command":"rm -r /"}`:                        "other  ",
-		`{"question":"What does it do?","repository":"a/b"}`:                                       "other  ",
-		`{"question":"What does it do?"}`:                                                          "other  ",
-		`{"questions":[]}`:                                                                         "other  ",
-		`{"path":"a.txt"}`:                                                                         "other  ",
+		`{"questions":[{"question":"Which color?","options":[{"label":"red"},{"label":"blue"}]}]}`:              "other Which color? red,blue",
+		`{"question":"Which color?","options":["red"]}`:                                                         "other Which color? red",
+		`{"questions":[{"question":"Which color?"},{"question":"How many?"}]}`:                                  "other Which color? How many? ",
+		`{"question":"Which color?","options":["red"],"command":"rm -r /"}`:                                     "other  ",
+		`{"suggest":"Look at the changes?","actions":[{"label":"review","prompt":"/review"},{"label":"stop"}]}`: "other Look at the changes? review,stop",
+		`{"question":"What does it do?","repository":"a/b"}`:                                                    "other  ",
+		`{"question":"What does it do?"}`:                                                                       "other  ",
+		`{"questions":[]}`:                                                                                      "other  ",
+		`{"path":"a.txt"}`:                                                                                      "other  ",
 	} {
 		var raw map[string]any
 		if err := json.Unmarshal([]byte(input), &raw); err != nil {
@@ -147,5 +148,51 @@ func TestPermissionThatIsAQuestion(t *testing.T) {
 		if q, _ := questionIn(acpsdk.ToolKindExecute, raw); q != "" {
 			t.Errorf("%s: a command asks %q", input, q)
 		}
+	}
+}
+
+// TestQuestionThatTheAgentKeeps: the question tool of Kilo and opencode waits for an answer that the
+// protocol cannot bring. The user is asked, and the words of the answer are the next prompt.
+func TestQuestionThatTheAgentKeeps(t *testing.T) {
+	for name, want := range map[string]string{"Kilo": "Which color?", "OpenCode": "Which color?", "other": ""} {
+		bubble(t, func(t *testing.T) {
+			f := newFakeAgent(func(f *fakeAgent, prompt string) string {
+				if strings.Contains(prompt, "green") {
+					f.say("Green, then.")
+					return "end_turn"
+				}
+				f.say("One question.")
+				f.update(`{"sessionUpdate":"tool_call","toolCallId":"c","title":"question","kind":"other","status":"pending","rawInput":{}}`)
+				for range 2 {
+					f.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"question","kind":"other","status":"in_progress",` +
+						`"rawInput":{"questions":[{"question":"Which color?","options":[{"label":"red"},{"label":"blue"}]}]}}`)
+				}
+				if f.pause(2 * toolSilence) {
+					return "cancelled"
+				}
+				return "end_turn"
+			})
+			f.info = `{"name":"` + name + `","version":"1"}`
+			k := newTalker(t, f)
+			err := k.ask(t.Context(), "paint it")
+			if want == "" {
+				k.wantCode(err, codeSilent)
+				return
+			}
+			k.want(err, "One question.")
+			call := k.call()
+			if call.Question != want || strings.Join(call.Choices, ",") != "red,blue" {
+				t.Errorf("%s asks %q, %q", name, call.Question, call.Choices)
+			}
+			k.a.End(k.id())
+			k.past = append(k.past, copilot.Message{Role: copilot.RoleTool, Call: &call, Status: copilot.CallRejected})
+			k.want(k.ask(t.Context(), "rather green"), "Green, then.")
+			if got := f.prompted(); got != "[The user's answer to your question follows.]\n\nrather green" {
+				t.Errorf("the agent was told %q", got)
+			}
+			if got := strings.Count(f.methods(), "session/cancel"); got != 1 {
+				t.Errorf("the prompt was cancelled %d times", got)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
@@ -145,4 +146,93 @@ func TestAmbiguousCallIsRejected(t *testing.T) {
 			t.Errorf("the user was asked about %s", b)
 		}
 	})
+}
+
+// TestPermissionRepeatsPartOfTheInput: opencode and Kilo leave the folder out of the input of a
+// permission request.
+func TestPermissionRepeatsPartOfTheInput(t *testing.T) {
+	const known = `{"command":"make","description":"Build it","workdir":"/w/sub"}`
+	for name, c := range map[string]struct{ input, want, reason string }{
+		"part of it":        {`{"command":"make"}`, known, "Build it"},
+		"part and more":     {`{"command":"make","patterns":["/w/*"]}`, `{"command":"make","description":"Build it","patterns":["/w/*"],"workdir":"/w/sub"}`, "Build it"},
+		"none of it":        {`null`, known, "Build it"},
+		"another command":   {`{"command":"rm -rf ~"}`, `{"command":"rm -rf ~"}`, ""},
+		"another shape":     {`["make"]`, `["make"]`, ""},
+		"ambiguous command": {`{"command":"make","command":"rm -rf ~"}`, "", ""},
+	} {
+		bubble(t, func(t *testing.T) {
+			k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {
+				f.update(`{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","title":"bash","status":"pending","rawInput":{"cwd":"/w"}}`)
+				f.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress","rawInput":` + known + `}`)
+				<-f.permission(`{"toolCallId":"c","kind":"execute","title":"make","rawInput":` + c.input + `}`)
+				return "cancelled"
+			}))
+			if err := k.ask(t.Context(), "go"); c.want == "" {
+				if len(k.calls) > 0 {
+					t.Errorf("%s: the user was asked about %s", name, k.calls[0].Input)
+				}
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if got := k.call(); string(got.Input) != c.want || got.Reason != c.reason {
+				t.Errorf("%s: the call is %s because of %q, want %s because of %q", name, got.Input, got.Reason, c.want, c.reason)
+			}
+			k.a.End(k.id())
+		})
+	}
+}
+
+// TestCallThatIsDescribedAfterItsPermission: agents may send the words before a call and its whole
+// input after the request for permission, opencode and Kilo somewhat later. The user hears the words
+// first, and is asked once.
+func TestCallThatIsDescribedAfterItsPermission(t *testing.T) {
+	for name, late := range map[string]time.Duration{"other": gather / 2, "OpenCode": describeLimit / 2, "Kilo": describeLimit / 2} {
+		bubble(t, func(t *testing.T) {
+			outcome := make(chan string, 2)
+			f := newFakeAgent(func(f *fakeAgent, _ string) string {
+				answer := f.permission(`{"toolCallId":"c","kind":"execute","title":"make","rawInput":{"command":"make"}}`)
+				f.pause(late)
+				f.say("I will build it.")
+				f.update(`{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","title":"bash","status":"pending","rawInput":{"cwd":"/w"}}`)
+				f.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress","rawInput":{"command":"make","cwd":"/w/sub"}}`)
+				outcome <- <-answer
+				f.tool("c", "completed", "built")
+				f.say("Done.")
+				return "end_turn"
+			})
+			f.info = `{"name":"` + name + `","version":"1"}`
+			k := newTalker(t, f)
+			k.want(k.ask(t.Context(), "go"), "I will build it.")
+			call := k.call()
+			if string(call.Input) != `{"command":"make","cwd":"/w/sub"}` || call.Again {
+				t.Errorf("%s: the call is %s, again %v", name, call.Input, call.Again)
+			}
+			if result, err := k.a.CallTool(t.Context(), t.Context(), call); err != nil || result != "built" {
+				t.Errorf("%s: the call brought %q, %v", name, result, err)
+			}
+			wantOutcome(t, outcome, "approved")
+			k.want(k.round(t.Context(), 1), "Done.")
+		})
+	}
+}
+
+// TestCallThatIsNotDescribed: without an update about the call, the user is asked after a while.
+func TestCallThatIsNotDescribed(t *testing.T) {
+	for name, want := range map[string]time.Duration{"other": gather, "Kilo": describeLimit} {
+		bubble(t, func(t *testing.T) {
+			f := newFakeAgent(func(f *fakeAgent, _ string) string {
+				<-f.permission(`{"toolCallId":"c","kind":"execute","title":"make","rawInput":{"command":"make"}}`)
+				return "cancelled"
+			})
+			f.info = `{"name":"` + name + `","version":"1"}`
+			k := newTalker(t, f)
+			began := time.Now()
+			k.want(k.ask(t.Context(), "go"), "")
+			if got := time.Since(began); got != want || string(k.call().Input) != `{"command":"make"}` {
+				t.Errorf("%s: the user was asked after %v, want %v", name, got, want)
+			}
+			k.a.End(k.id())
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -317,12 +318,8 @@ func modelNames(models []copilot.Model) (names []string) {
 	return names
 }
 
-func nameOfModel(m copilot.Model) string {
-	if m.Name != "" {
-		return m.Name
-	}
-	return m.ID
-}
+// nameOfModel returns the name that is spoken, which may begin with its provider: "Local/Small".
+func nameOfModel(m copilot.Model) string { return strings.ReplaceAll(cmp.Or(m.Name, m.ID), "/", " ") }
 
 // listed joins names, up to the number that is read aloud.
 func (d *Daemon) listed(names []string) string {

@@ -46,7 +46,7 @@ func (c *choosy) Models(context.Context) ([]copilot.Model, error) {
 	if c.none {
 		return nil, nil
 	}
-	return []copilot.Model{{ID: "m54", Name: "GPT-5.4"}, {ID: "m54m", Name: "GPT-5.4-Mini"}, {ID: "flash"}}, nil
+	return []copilot.Model{{ID: "m54", Name: "GPT-5.4"}, {ID: "m54m", Name: "GPT-5.4-Mini"}, {ID: "local/flash"}}, nil
 }
 
 func (c *choosy) Sessions(context.Context) ([]copilot.Session, error) {
@@ -78,7 +78,7 @@ func locale(t *testing.T, l protocol.Locale) protocol.Settings {
 // Modes, models and sessions of an agent are listed and selected by voice and in
 // writing, in each language. Names are checked against those that exist.
 func TestAgentCommands(t *testing.T) {
-	const noMode, noModel = "There is no mode “ultra”. The modes are Default, Auto Edit and Plan.", "There is no model “gpt”, or several. The models are GPT-5.4, GPT-5.4-Mini and flash."
+	const noMode, noModel = "There is no mode “ultra”. The modes are Default, Auto Edit and Plan.", "There is no model “gpt”, or several. The models are GPT-5.4, GPT-5.4-Mini and local flash."
 	for _, c := range []struct {
 		says string
 		want []string
@@ -92,10 +92,10 @@ func TestAgentCommands(t *testing.T) {
 		{"wechsle in den Modus Planung", []string{"mode plan", "The mode is Plan now."}},
 		{"プランモードに切り替えて", []string{"mode plan", "The mode is Plan now."}},
 		{"switch to ultra mode", []string{noMode}},
-		{"which models are there", []string{"The models are GPT-5.4, GPT-5.4-Mini and flash."}},
+		{"which models are there", []string{"The models are GPT-5.4, GPT-5.4-Mini and local flash."}},
 		{"switch to the model GPT five point four", []string{"From the next request on, the model GPT-5.4 answers."}},
 		{"switch to the mini model", []string{"From the next request on, the model GPT-5.4-Mini answers."}},
-		{"Wechsle zum Modell Flash.", []string{"From the next request on, the model flash answers."}},
+		{"Wechsle zum Modell Flash.", []string{"From the next request on, the model local flash answers."}},
 		{"モデルをGPT-5.4にして", []string{"From the next request on, the model GPT-5.4 answers."}},
 		{"switch to the model gpt", []string{noModel}},
 		{"list the sessions", []string{"The earlier sessions are: 1, Fix the parser; 2, untitled."}},
