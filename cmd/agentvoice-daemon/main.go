@@ -24,9 +24,6 @@ const (
 	exitMisused = 2
 )
 
-// misuse is a command-line error.
-type misuse struct{ error }
-
 // run runs the command line and returns the exit status.
 func run(args []string) int {
 	ctx, stop := stopOnSignal()
@@ -39,7 +36,7 @@ func run(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "agentvoice-daemon: "+strings.ReplaceAll(err.Error(), "\n", " "))
 	var wrong misuse
-	if errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, &wrong) {
 		return exitMisused
 	}
 	return exitFailed
@@ -69,11 +66,10 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate(thisBuild().String() + "\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
 	root.AddCommand(newServe(), newTalk(), newRealtimeServer(), newReplay(), newTimeline(), newGraph(), newExplore(), newDoctor(), newModels(), newBench(), newDevices(), newSessions(), newUsage(), newWatch(), newJournals(), newSettings(), newWords(), newCommands(), newVersion(), newEngine())
+	explainMisuse(root)
+	addHelp(root)
 	return root
 }

@@ -53,6 +53,9 @@ replacement is complete.`,
 }
 
 func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, out *installView) error {
+	if err := checkLanguage(f.language); err != nil {
+		return err
+	}
 	s, err := f.store(f.mirrors, out.report)
 	if err != nil {
 		return err
@@ -182,13 +185,10 @@ func newModelsImport() *cobra.Command {
 .tar, .zip, .whl), for example one downloaded on another machine. For a model that is not in the
 manifest, add a model.json (docs/models.md) or pass --kind, unless its files identify
 its architecture.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return misuse{errors.New("models import takes one folder or archive; see --help")}
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkLanguage(o.Languages...); err != nil {
+				return err
+			}
 			out := newInstallView(cmd.OutOrStdout(), f.asJSON)
 			s, err := f.store(nil, out.report)
 			if err != nil {

@@ -44,7 +44,6 @@ func newTalk() *cobra.Command {
 		Long: `Hold a hands-free conversation in the terminal, with the same core as the sidecar. With
 --audio-in wav:FILE a recording replaces the microphone, and the command exits after the
 recording and the last answer have finished.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.agentSet = cmd.Flags().Changed("agent")
 			return f.run(cmd.Context())
@@ -81,7 +80,21 @@ func (f *talkFlags) check() error {
 	if f.record != "" {
 		files = append(files, file{"--record", "wav:" + f.record})
 	}
-	return checkFiles(files...)
+	if err := checkFiles(files...); err != nil {
+		return err
+	}
+	for _, to := range files[1:] {
+		if err := tryOutput(to.flag, to.arg); err != nil {
+			return err
+		}
+	}
+	if f.keyFile == "" {
+		return nil
+	}
+	if _, err := os.Stat(f.keyFile); err != nil {
+		return unreadable("--api-key-file", f.keyFile, err)
+	}
+	return nil
 }
 
 // tryDevices opens both devices once, so that an unusable one is reported at once rather
@@ -95,7 +108,7 @@ func (f *talkFlags) tryDevices() error {
 		return err
 	}
 	if strings.HasPrefix(f.audioOut, "wav:") {
-		return tryOutput(f.audioOut)
+		return nil // check tried it
 	}
 	dst, err := sink(f.audioOut, 1)
 	if err != nil {
@@ -111,7 +124,7 @@ func (f *talkFlags) readReference() (*string, error) {
 	}
 	text, err := readNamed(f.reference)
 	if err != nil {
-		return nil, fmt.Errorf("read the file of --reference: %w", err)
+		return nil, unreadable("--reference", f.reference, err)
 	}
 	said := string(text)
 	return &said, nil
@@ -119,6 +132,10 @@ func (f *talkFlags) readReference() (*string, error) {
 
 func (f *talkFlags) run(ctx context.Context) (err error) {
 	settings, err := f.parse(protocol.DefaultSettings())
+	if err != nil {
+		return err
+	}
+	log, err := f.logger()
 	if err != nil {
 		return err
 	}
@@ -145,10 +162,6 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 		return err
 	}
 	if err := f.askTrust(); err != nil {
-		return err
-	}
-	log, err := f.logger()
-	if err != nil {
 		return err
 	}
 	head := journal.Header{Build: version(), Content: journal.Content(f.journalContent), Started: started, Speed: f.speed}

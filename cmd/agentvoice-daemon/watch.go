@@ -56,7 +56,6 @@ exits. If several are running, choose one with --pid or --session.
 States, turns and failures are shown, but transcripts only with --words, which requires
 agentvoice.privacy.watch=words in that daemon's settings; "off" hides the daemon.
 Watching never changes or slows the conversation.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, err := assets.Watch()
 			if err != nil {
@@ -79,6 +78,9 @@ Watching never changes or slows the conversation.`,
 func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error {
 	if f.follow.Levels && !f.asJSON {
 		return misuse{errors.New("--levels requires --json; on a terminal the status line shows the levels")}
+	}
+	if f.pid < 0 {
+		return misuse{fmt.Errorf("--pid %d: use a process id above 0; --list shows them", f.pid)}
 	}
 	cards, err := watch.List(folder)
 	if err != nil {
