@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -30,7 +31,7 @@ func run(args []string) int {
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, root)
 	if err == nil {
 		return 0
 	}
@@ -40,6 +41,31 @@ func run(args []string) int {
 		return exitMisused
 	}
 	return exitFailed
+}
+
+// stopsWithin is how long a command may take to stop. A conversation has 3 s to end.
+const stopsWithin = 5 * time.Second
+
+// execute runs the command. One that does not stop when it is told to, since it waits for what may
+// never come, is left behind.
+func execute(ctx context.Context, root *cobra.Command) error {
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	stopped := errors.New("stopped before the end; run the command again")
+	select {
+	case err := <-done:
+		if errors.Is(err, context.Canceled) {
+			return stopped
+		}
+		return err
+	case <-time.After(stopsWithin):
+		return stopped
+	}
 }
 
 // stopOnSignal returns a context that the first stop signal cancels. A second signal kills the

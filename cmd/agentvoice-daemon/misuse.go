@@ -19,9 +19,12 @@ type misuse struct{ error }
 // Unwrap returns the cause.
 func (m misuse) Unwrap() error { return m.error }
 
-// unreadable says why the file that a flag names cannot be opened.
+// unreadable says why the file that a flag or an argument names cannot be read.
 func unreadable(flag, path string, err error) error {
-	return fmt.Errorf("%s %s: %w; check the path", flag, path, withoutPath(err))
+	if errors.Is(err, errStopped) {
+		return err
+	}
+	return fmt.Errorf("%s: %w; check the path", strings.TrimSpace(flag+" "+path), withoutPath(err))
 }
 
 // withoutPath returns the cause of a file system error, without the operation and the path.

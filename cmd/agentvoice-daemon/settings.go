@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ commas are allowed, and - reads standard input. Names without the prefix agentvo
 ignored. Each invalid setting is printed with its allowed values, and each model that its service
 is going to end with the date.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return checkSettings(cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
+			return checkSettings(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
 		},
 	}
 	cmd.AddCommand(list, explain, check)
@@ -148,8 +149,8 @@ func explainSetting(out io.Writer, name string) error {
 
 // checkSettings reports invalid settings in a file. It never quotes the file, which may
 // hold private data.
-func checkSettings(in io.Reader, out io.Writer, file string) error {
-	text, err := readInput(in, file)
+func checkSettings(ctx context.Context, in io.Reader, out io.Writer, file string) error {
+	text, err := readInput(ctx, in, file)
 	if err != nil {
 		return err
 	}
@@ -195,13 +196,13 @@ func meant(bad protocol.FieldError) string {
 }
 
 // readInput reads a file, or standard input for -.
-func readInput(in io.Reader, file string) ([]byte, error) {
+func readInput(ctx context.Context, in io.Reader, file string) ([]byte, error) {
 	if file == "-" {
-		return readLimited(in)
+		return stoppable(ctx, func() ([]byte, error) { return readLimited(in) })
 	}
-	text, err := readNamed(file)
+	text, err := awaitNamed(ctx, file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; check the path", file, withoutPath(err))
+		return nil, unreadable("", file, err)
 	}
 	return text, nil
 }
