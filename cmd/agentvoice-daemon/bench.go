@@ -22,13 +22,6 @@ func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure recognition, voices and the end of turns on this machine",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return misuse{fmt.Errorf("unknown command bench %s; use hearing, turn or voice", args[0])}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBenchHearing(), newBenchTurn(), newBenchVoice())
 	return cmd
@@ -113,7 +106,6 @@ func newBenchVoice() *cobra.Command {
 		Long: `Measure the latency and speed of the installed voice and Flite, and how many words the
 local recogniser mishears. Nothing is played. The sentences are English; for a voice in
 another language, use --text.`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(texts) == 0 {
 				texts = benchSentences

@@ -102,8 +102,10 @@ final text.
 Short answers (yes, no, okay, stop, a hum) are counted too, as while a question is open, and
 what else was taken for a yes: among the recordings, and with --sounds among sounds that
 are no English words, such as coughs, keys, music, babble and speech in other languages.`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkLanguage(language); err != nil {
+				return err
+			}
 			language := spokenLanguage(language)
 			clips, err := benchClips(folder, language, count)
 			if err != nil {

@@ -129,7 +129,6 @@ by the words, by the full stop that the recogniser hears, by the sound of the vo
 installed), and by all together. The delays are scaled to that average; nothing else is fitted to the
 recordings. They are those of Debian packages on this machine (scripts/speech.sh downloads more), or a
 folder of your own with a text file for each WAV file.`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			clips, err := turnClips(folder, count)
 			if err != nil {

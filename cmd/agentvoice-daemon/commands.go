@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -19,10 +20,13 @@ func newCommands() *cobra.Command {
 		Long: `List the voice commands: what each does, and its first phrase. docs/voice-commands.md
 lists all phrases. The command also checks ` + commandFile + ` in your home folder and
 fails if a phrase in it has no effect.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			of := string(protocol.MatchLocale(locale))
+			if !strings.HasPrefix(strings.ToLower(locale), of) {
+				return misuse{fmt.Errorf("--locale %s: use en, de or ja", locale)}
+			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, e := range spoken.Entries(string(protocol.MatchLocale(locale))) {
+			for _, e := range spoken.Entries(of) {
 				where := ""
 				if e.Command.Editor() {
 					where = "editor"
@@ -37,7 +41,7 @@ fails if a phrase in it has no effect.`,
 				_, _ = fmt.Fprintln(cmd.ErrOrStderr(), p)
 			}
 			if len(problems) > 0 {
-				return fmt.Errorf("%d phrases in %s have no effect; change or remove them", len(problems), commandFile)
+				return fmt.Errorf("%s without effect in %s; change or remove what is listed above", plural(len(problems), "phrase"), commandFile)
 			}
 			return nil
 		},

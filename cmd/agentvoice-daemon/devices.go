@@ -17,7 +17,6 @@ func newDevices() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "devices",
 		Short: "List the audio devices, for --audio-in and --audio-out",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := portaudio.Devices()
 			if err != nil {

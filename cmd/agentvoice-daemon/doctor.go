@@ -90,7 +90,6 @@ delay from speaker to microphone and whether the echo is cancelled.
 
 With --paths it only says where the program found its models, its libraries, ALSA's configuration
 and the licences, and what is missing.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.agentSet = cmd.Flags().Changed("agent"); !f.agentSet {
 				f.agent = "" // list those that are installed
@@ -113,6 +112,12 @@ func (f *doctorFlags) run(ctx context.Context, out, notices io.Writer) error {
 		return err
 	}
 	if err := f.follow(settings, f.sharedFlags.endpoint); err != nil {
+		return err
+	}
+	if _, err := f.logger(); err != nil {
+		return err
+	}
+	if err := f.checkLimits(); err != nil {
 		return err
 	}
 	if f.asJSON {
@@ -160,7 +165,7 @@ func failures(all []finding) error {
 	if n == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d checks failed; see the fix beside each", n)
+	return fmt.Errorf("%s failed; see the fix beside each", plural(n, "check"))
 }
 
 // localSpeaker returns the speaker that the settings name for the voice of this machine, if that

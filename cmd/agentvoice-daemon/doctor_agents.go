@@ -68,7 +68,7 @@ func (f *doctorFlags) chatService(ctx context.Context, service copilot.Lister, t
 	}
 	if len(names) > 0 && !slices.Contains(names, model) && !slices.Contains(names, model+":latest") { // Ollama's names
 		slices.Sort(names)
-		if like := nearest(model, names); like != nil {
+		if like := nearest(model, names, len(model)/4); like != nil {
 			names = like
 		}
 		return "", false, fault{fmt.Sprintf("%s does not list the model %s", where, model), "set --agent-model to one that it has, such as " + strings.Join(names[:min(len(names), 3)], ", ")}

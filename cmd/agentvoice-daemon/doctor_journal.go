@@ -18,13 +18,10 @@ func examineJournal(set protocol.Settings, f *sharedFlags) []finding {
 	if f.journal == "" {
 		return nil
 	}
-	path, err := f.journalPath(set, time.Now())
-	if err != nil {
+	if err := f.checkJournal(set); err != nil {
 		return []finding{found("journal", true, "", nil, err)}
 	}
-	if err := writable(path); err != nil {
-		return []finding{found("journal", true, "", nil, err)}
-	}
+	path := f.journalPath(time.Now())
 	return []finding{check("journal", false, func() (string, error) { return protected(filepath.Dir(path)) })}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -113,19 +112,14 @@ var (
 // misusedCommand returns why agentvoice-daemon would reject a command line, or nil.
 func misusedCommand(words []string) error {
 	root := newRoot()
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
 	root.InitDefaultVersionFlag()
 	c, rest, err := root.Find(words)
 	if err != nil {
 		return err
 	}
 	c.InitDefaultHelpFlag()
-	if c.HasSubCommands() && len(rest) > 0 && regexp.MustCompile(`^[a-z]`).MatchString(rest[0]) {
-		return fmt.Errorf("%s has no command %q", c.CommandPath(), rest[0])
-	}
 	if err := c.ParseFlags(rest); err != nil {
-		return err
+		return c.FlagErrorFunc()(c, err)
 	}
 	return c.ValidateArgs(c.Flags().Args())
 }
@@ -208,12 +202,12 @@ func TestMisusedCommandsAreFound(t *testing.T) {
 	for line, want := range map[string]string{
 		"talk --agent offline":   "",
 		"models install NAME":    "",
-		"talk --loud":            "unknown flag: --loud",
-		"talk --agent":           "flag needs an argument: --agent",
-		"explore --states many":  `invalid argument "many" for "--states" flag: strconv.ParseInt: parsing "many": invalid syntax`,
-		"timeline":               "timeline needs exactly one journal file, got 0",
-		"models instal NAME":     `agentvoice-daemon models has no command "instal"`,
-		"speak":                  `agentvoice-daemon has no command "speak"`,
+		"talk --loud":            "unknown flag --loud; see `agentvoice-daemon talk --help`",
+		"talk --agent":           "--agent has no value; use --agent=VALUE (assistant: offline, openai for an OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp)",
+		"explore --states many":  "--states many: use a whole number",
+		"timeline":               "JOURNAL is missing; use `agentvoice-daemon timeline JOURNAL -o FILE.html`",
+		"models instal NAME":     "unknown command \"instal\"; did you mean `agentvoice-daemon models install`?",
+		"speak":                  "unknown command \"speak\"; see `agentvoice-daemon --help`",
 		"sessions --path --json": "",
 	} {
 		got := ""

@@ -40,7 +40,6 @@ func newExplore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore",
 		Short: "Model-check the conversation core",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return x.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -69,8 +68,11 @@ func worldNames() (names []string) {
 func (x *exploration) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if x.mutant != "" {
 		if err := mutant.Select(x.mutant); err != nil {
-			return misuse{err}
+			return misuse{fmt.Errorf("--mutant %s: %w", x.mutant, err)}
 		}
+	}
+	if err := x.check(); err != nil {
+		return misuse{err}
 	}
 	worlds, err := x.chosen()
 	if err != nil {
@@ -103,6 +105,21 @@ func (x *exploration) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return x.verdict(r, stdout)
 }
 
+// check returns an error for the first invalid flag.
+func (x *exploration) check() error {
+	switch info, err := os.Stat(x.out); {
+	case x.states < 0:
+		return fmt.Errorf("--states %d: use a number above 0, or 0 for no limit", x.states)
+	case x.budget < 0:
+		return fmt.Errorf("--budget %v: use a duration such as 90s, or 0 for no limit", x.budget)
+	case x.most < 1:
+		return fmt.Errorf("--violations %d: use a number above 0", x.most)
+	case err != nil || !info.IsDir():
+		return fmt.Errorf("--out %s: the folder does not exist; create it or use another", x.out)
+	}
+	return nil
+}
+
 // chosen returns the worlds that were named, or all.
 func (x *exploration) chosen() ([]explore.World, error) {
 	all := explore.Worlds()
@@ -125,7 +142,7 @@ func (x *exploration) chosen() ([]explore.World, error) {
 			}
 		}
 		if len(out) == n {
-			return nil, misuse{fmt.Errorf("unknown world %q; use one of %s", name, strings.Join(worldNames(), ", "))}
+			return nil, misuse{fmt.Errorf("--world %s: use one of %s", name, strings.Join(worldNames(), ", "))}
 		}
 	}
 	return out, nil

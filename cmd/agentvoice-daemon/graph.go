@@ -26,8 +26,8 @@ func newGraph() *cobra.Command {
 			"Internal transitions are drawn only with --guards. With --meaning, the table of what words\n" +
 			"mean is printed instead.",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || (list || meaning) && len(args) > 0 {
-				return misuse{fmt.Errorf("graph takes at most one region, got %q", args)}
+			if (list || meaning) && len(args) > 0 {
+				return misuse{fmt.Errorf("--list and --meaning take no region; remove %q", args[0])}
 			}
 			return nil
 		},
@@ -49,6 +49,9 @@ func newGraph() *cobra.Command {
 			draw := graphs(name)[format]
 			switch {
 			case !slices.Contains(graphNames(), name):
+				if alike := alikeNames(name, graphNames()); alike != nil {
+					return misuse{fmt.Errorf("unknown region %q; did you mean %s?", name, strings.Join(alike, " or "))}
+				}
 				return misuse{fmt.Errorf("unknown region %q; use one of %s", name, strings.Join(graphNames(), ", "))}
 			case draw == nil:
 				return misuse{fmt.Errorf("--format %s: use mermaid or dot", format)}

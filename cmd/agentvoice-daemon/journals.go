@@ -21,8 +21,6 @@ func newJournals() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journals",
 		Short: "List recorded journals",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var asJSON bool
 	list := &cobra.Command{
@@ -30,7 +28,6 @@ func newJournals() *cobra.Command {
 		Short: "List the journals in a folder, newest first",
 		Long: `List the journals in a folder, newest first: start time, whether it contains
 transcripts, and size. Without a folder, list the journals that an editor saved.`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := findJournals(args)
 			if err != nil {
@@ -52,7 +49,7 @@ func findJournals(args []string) ([]journal.Info, error) {
 		folder = args[0]
 		switch info, err := os.Stat(folder); {
 		case err != nil:
-			return nil, fmt.Errorf("look for journals: %w", err)
+			return nil, fmt.Errorf("cannot read the folder %s: %w; pass another folder", folder, withoutPath(err))
 		case !info.IsDir():
 			return nil, misuse{fmt.Errorf("%s is a file; pass its folder, or use replay", folder)}
 		}

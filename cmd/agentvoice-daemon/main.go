@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +29,6 @@ const (
 	exitMisused = 2
 )
 
-// misuse is a command-line error.
-type misuse struct{ error }
-
 // run runs the command line and returns the exit status.
 func run(args []string) int {
 	prepare()
@@ -38,13 +36,13 @@ func run(args []string) int {
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, root)
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "agentvoice-daemon: "+strings.ReplaceAll(err.Error(), "\n", " "))
 	var wrong misuse
-	if errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, &wrong) {
 		return exitMisused
 	}
 	return exitFailed
@@ -60,6 +58,31 @@ func prepare() {
 	}
 	if path := assets.ALSA(); path != "" {
 		portaudio.Configure(path)
+	}
+}
+
+// stopsWithin is how long a command may take to stop. A conversation has 3 s to end.
+const stopsWithin = 5 * time.Second
+
+// execute runs the command. One that does not stop when it is told to, since it waits for what may
+// never come, is left behind.
+func execute(ctx context.Context, root *cobra.Command) error {
+	done := make(chan error, 1)
+	go func() { done <- root.ExecuteContext(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	stopped := errors.New("stopped before the end; run the command again")
+	select {
+	case err := <-done:
+		if errors.Is(err, context.Canceled) {
+			return stopped
+		}
+		return err
+	case <-time.After(stopsWithin):
+		return stopped
 	}
 }
 
@@ -87,11 +110,10 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate(thisBuild().String() + "\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
 	root.AddCommand(newServe(), newTalk(), newRealtimeServer(), newReplay(), newTimeline(), newGraph(), newExplore(), newDoctor(), newModels(), newBench(), newDevices(), newSessions(), newUsage(), newWatch(), newJournals(), newSettings(), newWords(), newCommands(), newVersion(), newEngine())
+	explainMisuse(root)
+	addHelp(root)
 	return root
 }

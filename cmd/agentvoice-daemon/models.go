@@ -71,13 +71,6 @@ func newModels() *cobra.Command {
 		Long: `Install, check and remove speech models, which replace PocketSphinx and Flite
 (docs/models.md). Nothing is downloaded unless you ask for it. Downloads use the proxy
 in HTTPS_PROXY.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return misuse{fmt.Errorf("unknown command models %s; use list, voices, measure, install, remove, import or verify", args[0])}
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newModelsList(), newModelsInstall(), newModelsRemove(), newModelsImport(), newModelsVerify(), newModelsVoices(), newModelsMeasure())
 	return cmd
@@ -126,8 +119,10 @@ func newModelsList() *cobra.Command {
 		Long: `List the installed models in the order in which they are used, then those that can be
 installed. The first model for each use that knows your language is used, unless the setting
 agentvoice.models names another.`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkLanguage(language); err != nil {
+				return err
+			}
 			s, err := f.store(nil, nil)
 			if err != nil {
 				return err
@@ -146,13 +141,6 @@ agentvoice.models names another.`,
 	cmd.Flags().StringVar(&language, "language", "", "language that you speak (default: the environment's language)")
 	cmd.Flags().StringVar(&prefer, "models", "", "models to prefer, as in the setting agentvoice.models")
 	return cmd
-}
-
-func noArguments(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return misuse{fmt.Errorf("%s: unexpected argument %q; see --help", cmd.CommandPath(), args[0])}
-	}
-	return nil
 }
 
 // spokenLanguage is the language to recommend models for.
@@ -314,7 +302,6 @@ func newModelsRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME...",
 		Short: "Remove installed models, or partial downloads",
-		Args:  oneOrMore("at least one model"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := (&modelFlags{}).store(nil, nil)
 			if err != nil {
@@ -328,15 +315,6 @@ func newModelsRemove() *cobra.Command {
 			}
 			return nil
 		},
-	}
-}
-
-func oneOrMore(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return misuse{fmt.Errorf("%s: name %s; see --help", cmd.CommandPath(), what)}
-		}
-		return nil
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,6 +52,9 @@ replacement is complete.`,
 }
 
 func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, out *installView) error {
+	if err := checkLanguage(f.language); err != nil {
+		return err
+	}
 	s, err := f.store(f.mirrors, out.report)
 	if err != nil {
 		return err
@@ -71,7 +73,7 @@ func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, ou
 	if unheard := list.unheard(); len(names) == 0 && unheard != "" {
 		out.say(unheard)
 	}
-	if err := f.agree(wanted, in, out); err != nil {
+	if err := f.agree(ctx, wanted, in, out); err != nil {
 		return err
 	}
 	for _, m := range wanted {
@@ -124,7 +126,7 @@ func wantedModels(list catalogue, names []string) ([]listedModel, error) {
 
 // agree shows the licences of the downloads and, if one is not permissive, asks for consent,
 // unless a flag gave it.
-func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installView) error {
+func (f *installFlags) agree(ctx context.Context, wanted []listedModel, in io.Reader, out *installView) error {
 	var size int64
 	var names []string
 	for _, m := range wanted {
@@ -144,15 +146,11 @@ func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installVie
 	if f.asJSON || !ok || !term.IsTerminal(int(file.Fd())) {
 		return misuse{fmt.Errorf("the licences of %s are not accepted; read them and pass --accept-licence", strings.Join(names, " and "))}
 	}
-	fmt.Fprintf(out.out, "Accept the licences and download %s? [y/N] ", models.FormatSize(size))
-	answer, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+	yes, err := askYes(ctx, in, out.out, fmt.Sprintf("Accept the licences and download %s?", models.FormatSize(size)))
+	if err == nil && !yes {
+		err = errors.New("licences not accepted; nothing was downloaded")
 	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("licences not accepted; nothing was downloaded")
-	}
-	return nil
+	return err
 }
 
 // tryModel loads a newly installed or imported model once.
@@ -182,13 +180,10 @@ func newModelsImport() *cobra.Command {
 .tar, .zip, .whl), for example one downloaded on another machine. For a model that is not in the
 manifest, add a model.json (docs/models.md) or pass --kind, unless its files identify
 its architecture.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return misuse{errors.New("models import takes one folder or archive; see --help")}
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkLanguage(o.Languages...); err != nil {
+				return err
+			}
 			out := newInstallView(cmd.OutOrStdout(), f.asJSON)
 			s, err := f.store(nil, out.report)
 			if err != nil {
@@ -211,10 +206,9 @@ its architecture.`,
 // installView shows the progress of an installation: JSON lines for programs, a progress
 // line on a terminal, otherwise one line per step.
 type installView struct {
-	out    io.Writer
+	screen
 	encode *json.Encoder // nil for text output
-	live   bool
-	width  int // of the progress line
+	drawn  bool          // a progress line is shown
 	// from and the bytes at that time start the rate estimate of the current model; shown
 	// is when the progress line was last drawn.
 	name  string
@@ -224,12 +218,10 @@ type installView struct {
 }
 
 func newInstallView(out io.Writer, asJSON bool) *installView {
-	v := &installView{out: out}
+	v := &installView{screen: newScreen(out, false)}
 	if asJSON {
 		v.encode = json.NewEncoder(out)
 	}
-	file, ok := out.(*os.File)
-	v.live = ok && term.IsTerminal(int(file.Fd()))
 	return v
 }
 
@@ -265,11 +257,8 @@ func (v *installView) say(text string) {
 
 // line prints a permanent line in place of the progress line.
 func (v *installView) line(text string) {
-	if v.width > 0 {
-		text = "\r" + text + strings.Repeat(" ", max(v.width-len(text), 0))
-		v.width = 0
-	}
-	fmt.Fprintln(v.out, text)
+	fmt.Fprintln(v.out, v.erase()+text)
+	v.drawn = false
 }
 
 func (v *installView) progress(e models.Event) {
@@ -294,13 +283,14 @@ func (v *installView) progress(e models.Event) {
 		left := time.Duration(float64(e.Total-e.Done) / rate * float64(time.Second))
 		text += fmt.Sprintf(", %s/s, %v left", models.FormatSize(int64(rate)), left.Round(time.Second))
 	}
-	fmt.Fprint(v.out, "\r"+text+strings.Repeat(" ", max(v.width-len(text), 0)))
-	v.width = len(text)
+	text, _ = split(text, v.room())
+	v.draw(text)
+	v.drawn = true
 }
 
 // finish ends the view and reports err, the outcome of the installation.
 func (v *installView) finish(err error) error {
-	if v.width > 0 {
+	if v.drawn {
 		fmt.Fprintln(v.out)
 	}
 	if err != nil && v.encode != nil {

@@ -67,27 +67,33 @@ func (c *cutter) Write(p []byte) (int, error) {
 	panic(http.ErrAbortHandler)
 }
 
-// On a terminal, one progress line is rewritten.
+// On a terminal, one progress line is rewritten. It is no wider than the terminal.
 func TestInstallViewOnATerminal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
-		v := &installView{out: &out, live: true}
-		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 0, Total: 2e6})
-		time.Sleep(2 * time.Second)
-		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1e6, Total: 2e6})
-		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1.1e6, Total: 2e6}) // too soon to redraw
-		v.report(models.Event{Event: models.Note, Name: "tone", Message: "trying again"})
-		v.report(models.Event{Event: models.Progress, Name: "tone", Done: 2e6, Total: 2e6})
-		v.report(models.Event{Event: models.Installed, Name: "tone"})
-		lines := strings.Split(strings.ReplaceAll(out.String(), "\r", "\n"), "\n")
-		for i, want := range []string{
-			"", "tone [........................] 0 kB of 2 MB",
-			"tone [############............] 1 MB of 2 MB, 500 kB/s, 2s left", "tone: trying again",
-			"", "tone [########################] 2 MB of 2 MB", "tone installed",
-		} {
-			if i >= len(lines) || !strings.HasPrefix(strings.TrimRight(lines[i], " "), want) {
-				t.Errorf("line %d of %q, want %q", i, lines, want)
+	for _, columns := range []int{40, 80} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &display{columns: columns}
+			v := &installView{screen: screen{out: d, live: true, columns: func() int { return d.columns }}}
+			shows := func(want ...string) {
+				t.Helper()
+				for i, line := range want {
+					want[i] = line[:min(len(line), columns-1)]
+				}
+				if got := strings.TrimRight(strings.Join(d.text(), "\n"), "\n"); got != strings.Join(want, "\n") {
+					t.Errorf("at %d columns:\n%s, want\n%s", columns, got, strings.Join(want, "\n"))
+				}
 			}
-		}
-	})
+			v.report(models.Event{Event: models.Progress, Name: "tone", Done: 0, Total: 2e6})
+			shows("tone [........................] 0 kB of 2 MB")
+			time.Sleep(2 * time.Second)
+			v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1e6, Total: 2e6})
+			v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1.1e6, Total: 2e6}) // too soon to redraw
+			shows("tone [############............] 1 MB of 2 MB, 500 kB/s, 2s left")
+			v.report(models.Event{Event: models.Note, Name: "tone", Message: "trying again"})
+			shows("tone: trying again")
+			v.report(models.Event{Event: models.Progress, Name: "tone", Done: 2e6, Total: 2e6})
+			shows("tone: trying again", "tone [########################] 2 MB of 2 MB, 1 MB/s, 0s left")
+			v.report(models.Event{Event: models.Installed, Name: "tone"})
+			shows("tone: trying again", "tone installed")
+		})
+	}
 }

@@ -115,7 +115,7 @@ func about(name string) string {
 // hearVoices lets voices speak the sample one after another. Those that natural lacks are of other.
 // natural has no fallback, so that a model that is still loading does not speak with another voice.
 func hearVoices(cmd *cobra.Command, natural, other voice.Synthesizer, names []string, out string) error {
-	if err := tryOutput(out); err != nil {
+	if err := tryOutput("--audio-out", out); err != nil {
 		return err
 	}
 	var said []int16

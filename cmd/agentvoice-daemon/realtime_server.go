@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -53,7 +54,6 @@ response.create verbatim.
 
 The server listens on loopback unless --allow-remote is given. Keys must not cross a network
 unencrypted, and some clients require TLS: use --tls-cert and --tls-key, or a TLS proxy.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	fs := cmd.Flags()
@@ -83,6 +83,9 @@ func (f *serverFlags) check() error {
 		return fmt.Errorf("--remember %d: use at least %d characters, so that the model keeps the latest turns", f.remember, minRemember)
 	case f.sessionLimit < time.Second:
 		return fmt.Errorf("--session-limit %v: use a duration of at least 1s, such as 60m", f.sessionLimit)
+	}
+	if _, port, err := net.SplitHostPort(f.addr); err != nil || port == "" {
+		return fmt.Errorf("--addr %s: use host:port, such as 127.0.0.1:8790", f.addr)
 	}
 	for _, o := range f.origins {
 		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || o != u.Scheme+"://"+u.Host {
@@ -141,7 +144,7 @@ func (f *serverFlags) tls() (*tls.Config, error) {
 	}
 	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
 	if err != nil {
-		return nil, fmt.Errorf("cannot load the certificate; check --tls-cert and --tls-key: %w", err)
+		return nil, fmt.Errorf("cannot load the certificate: %w; check --tls-cert and --tls-key", withoutPath(err))
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }

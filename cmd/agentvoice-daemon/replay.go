@@ -23,12 +23,6 @@ as one.
 
 A truncated journal, as after a crash, is replayed up to its last complete line, and
 the command reports what is missing.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return misuse{errors.New("replay needs a journal file or a folder of journals")}
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := journal.ReadFiles(args...)
 			if err != nil {
@@ -105,16 +99,6 @@ func printReplay(out io.Writer, j *journal.Journal, res journal.Result, took tim
 		fmt.Fprintf(out, "replay: continued in %s; pass that file too, or the folder\n", j.More)
 	}
 	return nil
-}
-
-// oneFile accepts exactly one file argument.
-func oneFile(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return misuse{fmt.Errorf("%s needs exactly one %s file, got %d", cmd.Name(), what, len(args))}
-		}
-		return nil
-	}
 }
 
 // readJournal reads the only journal at path.

@@ -48,7 +48,6 @@ process exits.
 
 With --headless there are no devices, no network and no real time: a script drives the
 conversation, for client tests.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	fs := cmd.Flags()
@@ -67,7 +66,7 @@ conversation, for client tests.`,
 func (f *serveFlags) run(ctx context.Context) error {
 	switch {
 	case !f.stdio:
-		return misuse{errors.New("serve requires --stdio")}
+		return misuse{errors.New("--stdio is missing; use `agentvoice-daemon serve --stdio`")}
 	case f.script != "" && !f.headless:
 		return misuse{errors.New("--script requires --headless")}
 	case f.clientID < 0:
@@ -82,7 +81,10 @@ func (f *serveFlags) run(ctx context.Context) error {
 	if err := checkFiles(file{"--audio-in", f.audioIn}, file{"--audio-out", f.audioOut}); err != nil {
 		return err
 	}
-	if err := tryOutput(f.audioOut); err != nil {
+	if err := tryOutput("--audio-out", f.audioOut); err != nil {
+		return err
+	}
+	if err := f.checkJournal(settings); err != nil {
 		return err
 	}
 	log, err := f.logger()
@@ -95,13 +97,12 @@ func (f *serveFlags) run(ctx context.Context) error {
 		JournalDir: journalDir(), Log: log,
 	}
 	if f.headless {
-		if err := f.configureHeadless(&cfg); err != nil {
-			return err
-		}
+		err = f.configureHeadless(&cfg)
 	} else {
-		if err := f.configureLive(&cfg); err != nil {
-			return err
-		}
+		err = f.configureLive(&cfg)
+	}
+	if err != nil {
+		return err
 	}
 	if cfg.Journal, err = f.journalOutput(settings, cfg.Started); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (f *serveFlags) configureHeadless(cfg *rpc.Config) error {
 	if f.script != "" {
 		source, err := readNamed(f.script)
 		if err != nil {
-			return fmt.Errorf("read the script: %w", err)
+			return unreadable("--script", f.script, err)
 		}
 		if script, err = headless.Parse(string(source)); err != nil {
 			return misuse{err}

@@ -40,7 +40,6 @@ turns. If the daemon crashed, the list shows the state it was in.
 
 The record contains no transcripts. It is a SQLite file that only you can read; --path
 prints its path. With agentvoice.privacy.persist=false it is kept in memory.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file, err := assets.Record()
 			if err != nil {

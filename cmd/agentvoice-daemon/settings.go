@@ -1,11 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,14 +20,11 @@ func newSettings() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "settings",
 		Short: "List, explain and check settings",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var asJSON bool
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List all settings with their defaults and allowed values",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printSettings(cmd.OutOrStdout(), asJSON)
 		},
@@ -37,7 +33,6 @@ func newSettings() *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "Explain one setting",
-		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return explainSetting(cmd.OutOrStdout(), args[0])
 		},
@@ -49,9 +44,8 @@ func newSettings() *cobra.Command {
 commas are allowed, and - reads standard input. Names without the prefix agentvoice are
 ignored. Each invalid setting is printed with its allowed values, and each model that its service
 is going to end with the date.`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return checkSettings(cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
+			return checkSettings(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
 		},
 	}
 	cmd.AddCommand(list, explain, check)
@@ -113,7 +107,7 @@ func settingNamed(name string) (protocol.Setting, error) {
 			same = append(same, all[len(all)-1])
 		}
 	}
-	for _, meant := range [][]string{like, nearest(short, all), same} {
+	for _, meant := range [][]string{like, nearest(short, all, len(short)/4), same} {
 		if meant != nil {
 			return protocol.Setting{}, misuse{fmt.Errorf("unknown setting %s; did you mean %s%s?", name, protocol.Prefix, strings.Join(meant, ", "+protocol.Prefix))}
 		}
@@ -122,9 +116,9 @@ func settingNamed(name string) (protocol.Setting, error) {
 }
 
 // nearest returns the names that a misspelt one, or one without what is before the last dot, is
-// closest to. At most a quarter of its letters may be wrong.
-func nearest(misspelt string, names []string) (closest []string) {
-	from, least := []rune(strings.ToLower(misspelt)), len(misspelt)/4
+// closest to. At most that many of its letters may be wrong.
+func nearest(misspelt string, names []string, most int) (closest []string) {
+	from, least := []rune(strings.ToLower(misspelt)), most
 	for _, name := range names {
 		to := strings.ToLower(name)
 		by := min(wer.Distance(from, []rune(to)), wer.Distance(from, []rune(to[strings.LastIndexByte(to, '.')+1:])))
@@ -155,25 +149,29 @@ func explainSetting(out io.Writer, name string) error {
 
 // checkSettings reports invalid settings in a file. It never quotes the file, which may
 // hold private data.
-func checkSettings(in io.Reader, out io.Writer, file string) error {
-	text, err := readInput(in, file)
+func checkSettings(ctx context.Context, in io.Reader, out io.Writer, file string) error {
+	text, err := readInput(ctx, in, file)
 	if err != nil {
 		return err
 	}
+	name := file
+	if file == "-" {
+		name = "standard input"
+	}
 	plain, err := hujson.Standardize(text)
 	if err != nil {
-		return fmt.Errorf("%s is not valid JSON: %w", file, err)
+		return fmt.Errorf("%s, %s; correct the JSON", name, strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	var c protocol.Configuration
 	if err := json.Unmarshal(plain, &c); err != nil {
-		return fmt.Errorf("%s is not a JSON object", file)
+		return fmt.Errorf("%s is not a JSON object; give the whole file, with its braces", name)
 	}
 	set, bad := protocol.ParseConfiguration(c)
 	for _, b := range bad {
-		fmt.Fprintln(out, b.Error())
+		fmt.Fprintln(out, b.Error()+meant(b))
 	}
 	if len(bad) > 0 {
-		return fmt.Errorf("invalid settings in %s: %d", file, len(bad))
+		return fmt.Errorf("%s in %s; correct what is listed above", plural(len(bad), "invalid setting"), name)
 	}
 	for _, note := range modelNotes(set, time.Now()) {
 		fmt.Fprintln(out, note)
@@ -184,18 +182,27 @@ func checkSettings(in io.Reader, out io.Writer, file string) error {
 			n++
 		}
 	}
-	_, err = fmt.Fprintf(out, "%d settings, no problems\n", n)
+	_, err = fmt.Fprintf(out, "%s, no problems\n", plural(n, "setting"))
 	return err
 }
 
+// meant names the settings that an unknown one is close to, as the end of its message.
+func meant(bad protocol.FieldError) string {
+	var choice string
+	if _, err := settingNamed(bad.Field); err != nil {
+		_, choice, _ = strings.Cut(err.Error(), "; ")
+	}
+	return suffix("; ", choice)
+}
+
 // readInput reads a file, or standard input for -.
-func readInput(in io.Reader, file string) ([]byte, error) {
+func readInput(ctx context.Context, in io.Reader, file string) ([]byte, error) {
 	if file == "-" {
-		return readLimited(in)
+		return stoppable(ctx, func() ([]byte, error) { return readLimited(in) })
 	}
-	text, err := readNamed(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("no such file: %s", file)
+	text, err := awaitNamed(ctx, file)
+	if err != nil {
+		return nil, unreadable("", file, err)
 	}
-	return text, err
+	return text, nil
 }

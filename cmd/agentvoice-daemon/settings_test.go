@@ -51,11 +51,13 @@ func TestSettingsOfAnEditorAreChecked(t *testing.T) {
 			"agentvoice.voice.rate": 1.5,
 			"agentvoice": {"cues.enabled": false},
 		}`, "2 settings, no problems\n", ""},
+		{"one", `{"agentvoice.voice.rate": 1}`, "1 setting, no problems\n", ""},
 		{"wrong", `{"agentvoice.voice.rate": 9, "agentvoice.hearing.provider": "ours", "agentvoice.nope": 1}`,
 			"agentvoice.hearing.provider is \"ours\"; allowed: \"\", local, openai, live, azure, localai, compatible\n" +
-				"agentvoice.nope is an unknown setting\nagentvoice.voice.rate is 9; allowed: 0.5 to 3\n", "invalid settings in -: 3"},
-		{"no JSON", `{"agentvoice.voice.rate": }`, "", "- is not valid JSON: "},
-		{"no object", `[1]`, "", "- is not a JSON object"},
+				"agentvoice.nope is an unknown setting; see `agentvoice-daemon settings list`\nagentvoice.voice.rate is 9; allowed: 0.5 to 3\n", "3 invalid settings in standard input; correct what is listed above"},
+		{"misspelt", `{"agentvoice.vioce.rate": 1}`, "agentvoice.vioce.rate is an unknown setting; did you mean agentvoice.voice.rate?\n", "1 invalid setting in standard input; correct what is listed above"},
+		{"no JSON", `{"agentvoice.voice.rate": }`, "", "standard input, line 1, column 27: invalid character '}' at start of value; correct the JSON"},
+		{"no object", `[1]`, "", "standard input is not a JSON object; give the whole file, with its braces"},
 	} {
 		out, err := printed(t, c.text, "settings", "check", "-")
 		if out != c.out || (err == nil) != (c.problem == "") || err != nil && !strings.HasPrefix(err.Error(), c.problem) {
@@ -63,7 +65,7 @@ func TestSettingsOfAnEditorAreChecked(t *testing.T) {
 		}
 	}
 	missing := filepath.Join(t.TempDir(), "settings.json")
-	if _, err := printed(t, "", "settings", "check", missing); err == nil || err.Error() != "no such file: "+missing {
+	if _, err := printed(t, "", "settings", "check", missing); err == nil || err.Error() != missing+": no such file or directory; check the path" {
 		t.Errorf("a missing file: %v", err)
 	}
 }

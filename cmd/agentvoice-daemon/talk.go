@@ -32,6 +32,7 @@ type talkFlags struct {
 	journalContent string
 	reference      string
 	verbose        bool
+	plain          bool
 	verify         bool
 	trusted        bool // the user trusts the current folder
 }
@@ -44,7 +45,6 @@ func newTalk() *cobra.Command {
 		Long: `Hold a hands-free conversation in the terminal, with the same core as the sidecar. With
 --audio-in wav:FILE a recording replaces the microphone, and the command exits after the
 recording and the last answer have finished.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.agentSet = cmd.Flags().Changed("agent")
 			return f.run(cmd.Context())
@@ -61,6 +61,7 @@ recording and the last answer have finished.`,
 	fs.StringVar(&f.reference, "reference", "", "transcript of the recording, to compute the word error rate")
 	fs.BoolVar(&f.trusted, "trust", false, "trust the current folder: let a coding agent work in it, now and later")
 	fs.BoolVar(&f.verbose, "verbose", false, "print the cause and turn of each state")
+	fs.BoolVar(&f.plain, "plain", false, plainUsage)
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd
 }
@@ -81,7 +82,21 @@ func (f *talkFlags) check() error {
 	if f.record != "" {
 		files = append(files, file{"--record", "wav:" + f.record})
 	}
-	return checkFiles(files...)
+	if err := checkFiles(files...); err != nil {
+		return err
+	}
+	for _, to := range files[1:] {
+		if err := tryOutput(to.flag, to.arg); err != nil {
+			return err
+		}
+	}
+	if f.keyFile == "" {
+		return nil
+	}
+	if _, err := os.Stat(f.keyFile); err != nil {
+		return unreadable("--api-key-file", f.keyFile, err)
+	}
+	return nil
 }
 
 // tryDevices opens both devices once, so that an unusable one is reported at once rather
@@ -95,7 +110,7 @@ func (f *talkFlags) tryDevices() error {
 		return err
 	}
 	if strings.HasPrefix(f.audioOut, "wav:") {
-		return tryOutput(f.audioOut)
+		return nil // check tried it
 	}
 	dst, err := sink(f.audioOut, 1)
 	if err != nil {
@@ -105,13 +120,13 @@ func (f *talkFlags) tryDevices() error {
 }
 
 // readReference reads the reference transcript, nil if there is none.
-func (f *talkFlags) readReference() (*string, error) {
+func (f *talkFlags) readReference(ctx context.Context) (*string, error) {
 	if f.reference == "" {
 		return nil, nil
 	}
-	text, err := readNamed(f.reference)
+	text, err := awaitNamed(ctx, f.reference)
 	if err != nil {
-		return nil, fmt.Errorf("read the file of --reference: %w", err)
+		return nil, unreadable("--reference", f.reference, err)
 	}
 	said := string(text)
 	return &said, nil
@@ -119,6 +134,10 @@ func (f *talkFlags) readReference() (*string, error) {
 
 func (f *talkFlags) run(ctx context.Context) (err error) {
 	settings, err := f.parse(protocol.DefaultSettings())
+	if err != nil {
+		return err
+	}
+	log, err := f.logger()
 	if err != nil {
 		return err
 	}
@@ -130,7 +149,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	reference, err := f.readReference()
+	reference, err := f.readReference(ctx)
 	if err != nil {
 		return err
 	}
@@ -141,14 +160,10 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.tryDevices(); err != nil {
+	if _, err := stoppable(ctx, func() (any, error) { return nil, f.tryDevices() }); err != nil {
 		return err
 	}
-	if err := f.askTrust(); err != nil {
-		return err
-	}
-	log, err := f.logger()
-	if err != nil {
+	if err := f.askTrust(ctx); err != nil {
 		return err
 	}
 	head := journal.Header{Build: version(), Content: journal.Content(f.journalContent), Started: started, Speed: f.speed}
@@ -164,9 +179,10 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, closeTap()) }()
 
 	reports, out := &live.Reports{}, &speakers{}
-	v := newTalkView(os.Stdout, started, reference, !strings.HasPrefix(f.audioIn, "wav:"), f.verbose)
+	v := newTalkView(newScreen(os.Stdout, f.plain), started, reference, !strings.HasPrefix(f.audioIn, "wav:"), f.verbose)
 	recorder := newRecorder(log)
-	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech(modelNames(settings.Models), "").names == "" {
+	seen := term.IsTerminal(int(os.Stdout.Fd()))
+	if seen && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech(modelNames(settings.Models), "").names == "" {
 		fmt.Println("Using PocketSphinx and Flite. See `agentvoice-daemon models list` for better recognition and voices.")
 	}
 	ended := make(chan struct{})
@@ -175,7 +191,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	d := daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
 		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log, WordLists: wordLists(), CommandFiles: commandFiles(), Folders: workingFolder(),
-		Record: recorder, Watch: watchers(recorder, "talk", log), Terminal: true, Keys: v.live && keys,
+		Record: recorder, Watch: watchers(recorder, "talk", log), Terminal: true, Keys: seen && keys,
 		World: live.New(live.Config{
 			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return out.sink(f.audioIn, f.audioOut, f.speed) },
@@ -183,6 +199,12 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 			Credentials: credentials(f.keyFile), TURNPassword: os.Getenv(envTURN), Engines: engines(log, reports), Comparer: comparer, Reports: reports, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetectors(reports.DetectorReplaced), Log: log,
 		}),
 	})
+	if keys && v.live {
+		show := hideTyping(os.Stdin)
+		defer show()
+		context.AfterFunc(ctx, show) // even if the conversation does not end
+	}
+	defer v.followResizes(ctx)()
 	if keys {
 		go readKeys(os.Stdin, func(allowed bool) { v.answer(d, allowed) })
 	}

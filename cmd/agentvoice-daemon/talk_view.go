@@ -1,18 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-
-	"golang.org/x/term"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -23,13 +21,11 @@ import (
 // talkView shows a conversation in the terminal: one line per event, and a status line at
 // the bottom if the output is a terminal.
 type talkView struct {
-	out     io.Writer
+	screen
 	stamp   func(time.Time) string // formats a time in margin-2 characters
-	live    bool
-	verbose bool          // also shows the cause and turn of each state
-	prompt  bool          // tell the user once when to speak
-	width   int           // of the terminal, 0 if the output is not one
-	idle    chan struct{} // closed when the conversation is over
+	verbose bool                   // also shows the cause and turn of each state
+	prompt  bool                   // tell the user once when to speak
+	idle    chan struct{}          // closed when the conversation is over
 
 	mu         sync.Mutex
 	state      string
@@ -57,16 +53,12 @@ type words struct {
 }
 
 // newTalkView shows a conversation on out. prompt tells the user when to speak.
-func newTalkView(out *os.File, started time.Time, reference *string, prompt, verbose bool) *talkView {
-	width, _, err := term.GetSize(int(out.Fd()))
-	if err != nil {
-		width = 0
-	}
+func newTalkView(out screen, started time.Time, reference *string, prompt, verbose bool) *talkView {
 	started = started.Truncate(time.Millisecond)
 	return &talkView{
-		width: width, out: out, reference: reference, idle: make(chan struct{}),
-		stamp: func(at time.Time) string { return fmt.Sprintf("%8.3f s", at.Sub(started).Seconds()) },
-		live:  term.IsTerminal(int(out.Fd())), prompt: prompt, verbose: verbose,
+		screen: out, reference: reference, idle: make(chan struct{}),
+		stamp:  func(at time.Time) string { return fmt.Sprintf("%8.3f s", at.Sub(started).Seconds()) },
+		prompt: prompt, verbose: verbose,
 	}
 }
 
@@ -334,7 +326,7 @@ func (v *talkView) line(at time.Time, text string) {
 	if !at.IsZero() {
 		when = v.stamp(at)
 	}
-	for i, row := range wrap(visible(text), v.width-margin) {
+	for i, row := range wrap(visible(text), v.room()-margin) {
 		if i > 0 {
 			when = strings.Repeat(" ", margin-2)
 		}
@@ -343,50 +335,49 @@ func (v *talkView) line(at time.Time, text string) {
 	v.status()
 }
 
-// visible replaces control characters, which could change what the terminal shows.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
-			return '\uFFFD'
-		}
-		return r
-	}, strings.ReplaceAll(text, "\t", "    "))
-}
-
 // margin is the width of the time column.
 const margin = 12
 
-// wrap breaks text into rows of at most width characters, indenting all but the first. It
-// does not wrap if width is too small to be readable.
-func wrap(text string, width int) (rows []string) {
-	const indent = "    "
-	for r := []rune(text); width >= 30 && len(r) > width; r = []rune(text) {
-		cut := width
-		for cut > width/2 && r[cut] != ' ' {
-			cut--
-		}
-		if r[cut] != ' ' {
-			cut = width // one long word
-		}
-		rows = append(rows, string(r[:cut]))
-		text = indent + strings.TrimLeft(string(r[cut:]), " ")
-	}
-	return append(rows, text)
-}
-
-// erase returns what erases the status line.
-func (v *talkView) erase() string {
-	if v.live {
-		return "\r\x1b[K"
-	}
-	return ""
-}
-
 // status draws the status line: state, levels and partial transcript.
 func (v *talkView) status() {
-	if v.live && !v.over {
-		fmt.Fprintf(v.out, "%s%-24s mic %s  voice %s  %s", v.erase(), v.state, bar(v.input), bar(v.output), tail(v.partial, 40))
+	if !v.live || v.over {
+		return
 	}
+	state, said := visible(v.state), visible(v.partial)
+	levels := fmt.Sprintf("mic %s  voice %s", bar(v.input), bar(v.output))
+	left := state + strings.Repeat(" ", max(24-cells(state), 0)) + " " + levels + "  "
+	if room := v.room(); room-cells(left) < 20 { // a narrow terminal has either the levels or the words
+		if left = state + "  "; said == "" {
+			left += levels
+		}
+		left, _ = split(left, room)
+	}
+	v.draw(left + tail(said, v.room()-cells(left)))
+}
+
+// followResizes redraws the status line when the size of the terminal changes, until the returned
+// function is called or ctx is done.
+func (v *talkView) followResizes(ctx context.Context) (stop func()) {
+	if !v.live || len(resizeSignals) == 0 { // then the next level redraws it
+		return func() {}
+	}
+	ctx, stop = context.WithCancel(ctx)
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, resizeSignals...)
+	go func() {
+		defer signal.Stop(resized)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-resized:
+			}
+			v.mu.Lock()
+			v.status()
+			v.mu.Unlock()
+		}
+	}()
+	return stop
 }
 
 // bar draws a level, as a share of full scale, with eight characters.
@@ -396,15 +387,6 @@ func bar(share float64) string {
 		n++
 	}
 	return strings.Repeat("▮", n) + strings.Repeat("▯", 8-n)
-}
-
-// tail is the last n characters of s.
-func tail(s string, n int) string {
-	r := []rune(s)
-	if len(r) > n {
-		return "…" + string(r[len(r)-n:])
-	}
-	return s
 }
 
 func suffix(sep, s string) string {

@@ -42,7 +42,7 @@ func TestRecoveredFault(t *testing.T) {
 		"faulted":   {[]any{protocol.StateParams{State: protocol.StateListening}, fault}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &talkView{out: io.Discard, idle: make(chan struct{})}
+			v := &talkView{screen: screen{out: io.Discard}, idle: make(chan struct{})}
 			for _, p := range test.params {
 				v.notify("", p)
 			}
@@ -65,7 +65,7 @@ func TestConversationView(t *testing.T) {
 	}
 	show := func(prompt, verbose bool) string {
 		var out strings.Builder
-		v := &talkView{out: &out, idle: make(chan struct{}), prompt: prompt, verbose: verbose}
+		v := &talkView{screen: screen{out: &out}, idle: make(chan struct{}), prompt: prompt, verbose: verbose}
 		v.notify("", states[0])
 		for range 2 {
 			v.notify("", protocol.SessionParams{State: protocol.SessionReady, Path: "websocket"})
@@ -103,7 +103,7 @@ func TestConversationView(t *testing.T) {
 // terminal shows.
 func TestToolsInTheView(t *testing.T) {
 	var out strings.Builder
-	v := &talkView{out: &out, idle: make(chan struct{})}
+	v := &talkView{screen: screen{out: &out}, idle: make(chan struct{})}
 	call := protocol.ToolParams{Name: "run_tests", Question: "May I use the tool run tests?", Input: protocol.Any(`{"command":"go test ./...\necho \u001b[2Kdone","all":true}`)}
 	for _, status := range []protocol.ToolStatus{protocol.ToolRequested, protocol.ToolWaiting, protocol.ToolRunning, protocol.ToolCompleted} {
 		call.Status = status
@@ -140,7 +140,7 @@ func TestAnswerRows(t *testing.T) {
 // advice.
 func TestMicrophoneFaultsInTheView(t *testing.T) {
 	var out strings.Builder
-	v := &talkView{out: &out, idle: make(chan struct{})}
+	v := &talkView{screen: screen{out: &out}, idle: make(chan struct{})}
 	for _, p := range []any{
 		protocol.Microphone{Open: true},
 		protocol.Microphone{Open: true, Fault: protocol.CodeMicrophoneMuted},
@@ -173,7 +173,7 @@ func TestFailedTurnsInTheView(t *testing.T) {
 		{[]any{answered}, "", "1 turn, 0 interrupted\n"},
 	} {
 		var out strings.Builder
-		v := &talkView{out: &out, idle: make(chan struct{})}
+		v := &talkView{screen: screen{out: &out}, idle: make(chan struct{})}
 		for _, p := range c.params {
 			v.notify("", p)
 		}
@@ -187,12 +187,12 @@ func TestFailedTurnsInTheView(t *testing.T) {
 // The summary replaces the status line.
 func TestSummaryHasItsOwnLine(t *testing.T) {
 	var out strings.Builder
-	v := &talkView{out: &out, live: true, idle: make(chan struct{}), stamp: func(time.Time) string { return "" }}
+	v := &talkView{screen: screen{out: &out, live: true, columns: func() int { return 80 }}, idle: make(chan struct{}), stamp: func(time.Time) string { return "" }}
 	v.notify("", protocol.StateParams{State: protocol.StateIdle, Label: "Ready"})
 	if err := v.finish(); err != nil {
 		t.Error(err)
 	}
-	if _, last, _ := strings.Cut(out.String(), "mic"); !strings.Contains(last, "\r\x1b[K0 turns, 0 interrupted\n") {
+	if _, last, _ := strings.Cut(out.String(), "mic"); !strings.Contains(last, "\r\x1b[J0 turns, 0 interrupted\n") {
 		t.Errorf("the terminal shows %q", out.String())
 	}
 }

@@ -21,10 +21,9 @@ func newTimeline() *cobra.Command {
 		Long: `Draw a journal as a self-contained HTML page with states, both voices, transcripts and
 the duration of each step. -o - writes to standard output; --open opens the page in the
 browser.`,
-		Args: oneFile("journal"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
-				return misuse{errors.New("timeline requires -o FILE.html")}
+				return misuse{fmt.Errorf("-o is missing; use `%s %s`", cmd.Parent().CommandPath(), cmd.Use)}
 			}
 			if output == "-" && open {
 				return misuse{errors.New("--open requires a file; use -o FILE.html")}
@@ -43,7 +42,7 @@ browser.`,
 			}
 			file, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 			if err != nil {
-				return fmt.Errorf("write the page: %w", err)
+				return fmt.Errorf("-o %s: %w; use a writable file in an existing folder", output, withoutPath(err))
 			}
 			if err := errors.Join(timeline.Render(j, file, options), file.Close()); err != nil || !open {
 				return err

@@ -27,7 +27,7 @@ const maxTrusted = 1000
 // trust makes sure that the user lets a coding agent work in the current folder, with what is in
 // it: by --trust, by an earlier answer, or by an answer on in. Other assistants do not act by
 // themselves. file remembers the answers.
-func (f *talkFlags) trust(file string, in io.Reader, asks bool, out io.Writer) error {
+func (f *talkFlags) trust(ctx context.Context, file string, in io.Reader, asks bool, out io.Writer) error {
 	if !actsIn(f.agent) {
 		return nil
 	}
@@ -46,18 +46,15 @@ func (f *talkFlags) trust(file string, in io.Reader, asks bool, out io.Writer) e
 		if !asks {
 			return misuse{fmt.Errorf("--agent %s: it would work in %s, which you have not trusted yet; add --trust", f.agent, folder)}
 		}
-		_, _ = fmt.Fprintf(out, "%s would read, change and run what is in %s. Do you trust this folder? [y/N] ", f.agent, folder)
-		answer, _ := bufio.NewReader(in).ReadString('\n')
-		if !isYes(answer) {
+		yes, err := askYes(ctx, in, out, fmt.Sprintf("%s would read, change and run what is in %s. Do you trust this folder?", f.agent, folder))
+		if err != nil {
+			return err
+		}
+		if !yes {
 			return fmt.Errorf("%s does not work in a folder that you do not trust; choose another folder or assistant", f.agent)
 		}
 	}
 	return writeTrusted(file, append(trusted, folder))
-}
-
-// isYes reports whether a typed line is a yes.
-func isYes(line string) bool {
-	return slices.Contains([]string{"y", "yes", "allow"}, strings.ToLower(strings.TrimSpace(line)))
 }
 
 // readTrusted returns the trusted folders. A file that cannot be read has none.
@@ -93,12 +90,12 @@ func writeTrusted(file string, folders []string) error {
 }
 
 // askTrust is trust with the terminal and the user's file.
-func (f *talkFlags) askTrust() error {
+func (f *talkFlags) askTrust(ctx context.Context) error {
 	file, err := assets.Trusted()
 	if err != nil {
 		return err
 	}
-	return f.trust(file, os.Stdin, term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())), os.Stdout)
+	return f.trust(ctx, file, os.Stdin, term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())), os.Stdout)
 }
 
 // readKeys passes typed lines on: what needs a click in an editor is allowed by a key here.

@@ -40,7 +40,7 @@ func TestFolderIsTrustedOnce(t *testing.T) {
 		var f talkFlags
 		f.agent, f.trusted = c.agent, c.flag
 		var out bytes.Buffer
-		err := f.trust(file, strings.NewReader(c.typed), c.asks, &out)
+		err := f.trust(t.Context(), file, strings.NewReader(c.typed), c.asks, &out)
 		if (err == nil) != c.works || (out.Len() > 0) != c.asked {
 			t.Errorf("%d: it works %v (%v), and the user was told %q", i, err == nil, err, &out)
 		}

@@ -29,7 +29,6 @@ those of agentvoice.budget.prices. Usage without a known price is counted but ha
 cost. A Live session is counted for as long as it is open.
 
 agentvoice.budget.day and agentvoice.budget.month limit the cost.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			from := record.Month()
 			if since != "" {

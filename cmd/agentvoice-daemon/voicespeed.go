@@ -144,7 +144,6 @@ func newModelsMeasure() *cobra.Command {
 		Long: `Measure how soon the default voice has its first words on this machine, and keep that, unless
 it is known. If it takes more than 0.9 s, Flite speaks instead. "make build" and "models
 install" run this.`,
-		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l := findSpeech(nil, "")
 			if !measures(l.voice) {

@@ -14,7 +14,6 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/sourcegraph/jsonrpc2"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -40,6 +39,7 @@ func watchers(r *record.Recorder, name string, log zerolog.Logger) daemon.Watche
 type watchFlags struct {
 	list, asJSON bool
 	verbose      bool
+	plain        bool
 	pid          int
 	session      string
 	follow       protocol.WatchParams
@@ -56,7 +56,6 @@ exits. If several are running, choose one with --pid or --session.
 States, turns and failures are shown, but transcripts only with --words, which requires
 agentvoice.privacy.watch=words in that daemon's settings; "off" hides the daemon.
 Watching never changes or slows the conversation.`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, err := assets.Watch()
 			if err != nil {
@@ -72,6 +71,7 @@ Watching never changes or slows the conversation.`,
 	fs.BoolVar(&f.follow.Words, "words", false, "also show transcripts, if the daemon's user allows it")
 	fs.BoolVar(&f.follow.Levels, "levels", false, "with --json, also print audio levels")
 	fs.BoolVar(&f.verbose, "verbose", false, "show the cause and turn of each state")
+	fs.BoolVar(&f.plain, "plain", false, plainUsage)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON lines: the snapshot, then each notification")
 	return cmd
 }
@@ -79,6 +79,9 @@ Watching never changes or slows the conversation.`,
 func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error {
 	if f.follow.Levels && !f.asJSON {
 		return misuse{errors.New("--levels requires --json; on a terminal the status line shows the levels")}
+	}
+	if f.pid < 0 {
+		return misuse{fmt.Errorf("--pid %d: use a process id above 0; --list shows them", f.pid)}
 	}
 	cards, err := watch.List(folder)
 	if err != nil {
@@ -91,8 +94,8 @@ func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error
 	if err != nil {
 		return err
 	}
-	live := !f.asJSON && term.IsTerminal(int(out.Fd()))
-	f.follow.Levels = f.follow.Levels || live
+	to := newScreen(out, f.plain)
+	f.follow.Levels = f.follow.Levels || to.live && !f.asJSON
 	c, err := watch.Dial(ctx, folder, card, f.follow)
 	if err != nil {
 		return refusal(err)
@@ -103,7 +106,7 @@ func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error
 	if f.asJSON {
 		err = followJSON(c, out)
 	} else {
-		err = newWatchView(out, f.verbose).follow(c, card)
+		err = newWatchView(to, f.verbose).follow(ctx, c, card)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"reflect"
 	"time"
 
@@ -18,14 +18,15 @@ type watchView struct {
 	muted bool
 }
 
-func newWatchView(out *os.File, verbose bool) *watchView {
+func newWatchView(out screen, verbose bool) *watchView {
 	v := &watchView{talkView: newTalkView(out, time.Time{}, nil, false, verbose)}
 	v.stamp = func(at time.Time) string { return at.Local().Format("15:04:05.0") }
 	return v
 }
 
 // follow shows everything until the connection ends, and returns the reason.
-func (v *watchView) follow(c *watch.Client, card watch.Card) error {
+func (v *watchView) follow(ctx context.Context, c *watch.Client, card watch.Card) error {
+	defer v.followResizes(ctx)()
 	v.line(time.Now(), fmt.Sprintf("following %v", card))
 	v.snapshot(c.Snapshot)
 	for {
@@ -121,9 +122,7 @@ func (v *watchView) microphone(m protocol.Microphone) {
 
 // end clears the status line.
 func (v *watchView) end() {
-	if v.live {
-		fmt.Fprint(v.out, "\r\x1b[K")
-	}
+	fmt.Fprint(v.out, v.erase())
 }
 
 func onOff(on bool) string {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,9 +100,19 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	}
 	s, bad := base.Apply(c)
 	if len(bad) > 0 {
-		return base, misuse{fmt.Errorf("setting %w", bad[0])}
+		return base, misuse{f.inFlags(bad[0])}
 	}
 	return s, nil
+}
+
+// inFlags names the flag of a wrong setting, if the service was chosen by flags.
+func (f *sharedFlags) inFlags(bad protocol.FieldError) error {
+	name := strings.TrimPrefix(bad.Field, protocol.Prefix)
+	if f.provider+f.endpoint+f.deployment+f.model == "" || !slices.Contains([]string{"provider", "endpoint", "deployment", "model"}, name) {
+		return fmt.Errorf("setting %w", bad)
+	}
+	bad.Field = "--" + name
+	return bad
 }
 
 // settingValue converts a flag's value to JSON of the setting's type. A value of the
@@ -124,13 +135,10 @@ func textValue(value string) json.RawMessage {
 // journalOutput is where --journal writes, nil without the flag. It creates nothing
 // before recording starts.
 func (f *sharedFlags) journalOutput(s protocol.Settings, started time.Time) (journal.Output, error) {
-	if f.journal == "" {
-		return nil, nil
-	}
-	where, err := f.journalPath(s, started)
-	if err != nil {
+	if err := f.checkJournal(s); err != nil || f.journal == "" {
 		return nil, err
 	}
+	where := f.journalPath(started)
 	if err := ownersOnly(where); err != nil {
 		return nil, fmt.Errorf("cannot make the journal private: %w; use a file of your own, or a new one", err)
 	}
@@ -138,18 +146,33 @@ func (f *sharedFlags) journalOutput(s protocol.Settings, started time.Time) (jou
 }
 
 // journalPath is the file that --journal names, or the one in the folder that it names.
-func (f *sharedFlags) journalPath(s protocol.Settings, started time.Time) (string, error) {
-	switch {
-	case !s.Privacy.Persist:
-		return "", misuse{errors.New("--journal writes the conversation to disk, which agentvoice.privacy.persist forbids; remove --journal or change the setting")}
-	case f.journalLimits.Bytes < journal.MinBytes || f.journalLimits.Bytes > journal.MaxBytes || f.journalLimits.Files < 1:
-		return "", misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: use %d to %d bytes and at least one file",
-			f.journalLimits.Bytes, f.journalLimits.Files, journal.MinBytes, journal.MaxBytes)}
-	}
+func (f *sharedFlags) journalPath(started time.Time) string {
 	if strings.HasSuffix(f.journal, ".jsonl") {
-		return f.journal, nil
+		return f.journal
 	}
-	return filepath.Join(f.journal, "journal-"+started.UTC().Format("20060102-150405")+".jsonl"), nil
+	return filepath.Join(f.journal, "journal-"+started.UTC().Format("20060102-150405")+".jsonl")
+}
+
+// checkLimits returns an error for a limit of the journal that it cannot keep.
+func (f *sharedFlags) checkLimits() error {
+	switch {
+	case f.journalLimits.Bytes < journal.MinBytes || f.journalLimits.Bytes > journal.MaxBytes:
+		return misuse{fmt.Errorf("--journal-bytes %d: use %d to %d bytes", f.journalLimits.Bytes, journal.MinBytes, journal.MaxBytes)}
+	case f.journalLimits.Files < 1:
+		return misuse{fmt.Errorf("--journal-files %d: use at least one file", f.journalLimits.Files)}
+	}
+	return nil
+}
+
+// checkJournal returns an error for the first flag of the journal that cannot be followed.
+func (f *sharedFlags) checkJournal(s protocol.Settings) error {
+	if err := f.checkLimits(); err != nil || f.journal == "" {
+		return err
+	}
+	if !s.Privacy.Persist {
+		return misuse{errors.New("--journal writes the conversation to disk, which agentvoice.privacy.persist forbids; remove --journal or change the setting")}
+	}
+	return writable(f.journalPath(time.Now()))
 }
 
 // ownersOnly makes a file that will be written readable by its owner only, as a new one is.
@@ -193,18 +216,18 @@ func sink(arg string, speed float64) (audio.Sink, error) {
 
 // tryOutput reports at once that a recording cannot be written, rather than from a
 // conversation that keeps failing to open it. It leaves no new file behind.
-func tryOutput(arg string) error {
+func tryOutput(flag, arg string) error {
 	path, ok := strings.CutPrefix(arg, "wav:")
 	if !ok {
 		return nil
 	}
 	if err := wavio.Writable(path); err != nil {
-		return fmt.Errorf("cannot write the recording of --audio-out: %w", err)
+		return fmt.Errorf("%s %s: %w", flag, arg, err)
 	}
 	_, missing := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("cannot write the recording of --audio-out: %w; use an existing, writable folder", err)
+		return fmt.Errorf("%s %s: %w; use an existing, writable folder", flag, arg, withoutPath(err))
 	}
 	err = f.Close()
 	if missing != nil {
@@ -417,7 +440,10 @@ func (f *assistantFlags) adapter() (copilot.Adapter, error) {
 		return nil, errors.New("--agent openai: no key for OpenAI; set " + envOpenAI + ", or pass --agent-endpoint for another server")
 	}
 	a, err := f.named(f.agent, "")
-	if err != nil {
+	switch {
+	case err != nil && f.agent == "openai":
+		return nil, misuse{fmt.Errorf("--agent openai: %w; check --agent-endpoint and --agent-model", err)}
+	case err != nil:
 		return nil, misuse{fmt.Errorf("--agent %s: %w", f.agent, err)}
 	}
 	if command, ok := strings.CutPrefix(f.agent, "acp:"); ok {

@@ -19,7 +19,6 @@ func newWords() *cobra.Command {
 		Long: `List the names used to correct transcripts: the user's own from voice-words.md in the home
 folder, and those found in a folder (default: the current one) and its voice-words.md. They
 are read on each run and not stored.`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folders := workingFolder()
 			if len(args) > 0 {

@@ -31,6 +31,11 @@ type ImportOptions struct {
 // by its model.json, by the manifest, or by a kind that its file names imply;
 // otherwise o.Kind is required.
 func (s *Store) Import(ctx context.Context, path string, o ImportOptions) (string, error) {
+	if o.Name != "" {
+		if err := checkName(o.Name); err != nil {
+			return "", err
+		}
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the import source: %w; use a folder or an archive", errors.Unwrap(err))
@@ -52,6 +57,13 @@ func (s *Store) Import(ctx context.Context, path string, o ImportOptions) (strin
 		return s.importArchive(ctx, path, info.Size(), o)
 	}
 	return s.importFolder(ctx, path, filepath.Base(filepath.Clean(path)), o)
+}
+
+func checkName(name string) error {
+	if !names.MatchString(name) || name == EngineName {
+		return fmt.Errorf("invalid model name %q; use --name with letters, digits, dots, dashes and underscores", name)
+	}
+	return nil
 }
 
 // importArchive unpacks an archive in the folder of models and imports its content.
@@ -92,8 +104,8 @@ func (s *Store) importFolder(ctx context.Context, from, base string, o ImportOpt
 	if o.Name != "" {
 		name = o.Name
 	}
-	if !names.MatchString(name) || name == EngineName {
-		return "", fmt.Errorf("invalid model name %q; use --name with letters, digits, dots, dashes and underscores", name)
+	if err := checkName(name); err != nil {
+		return "", err
 	}
 	source, err := openSource(from)
 	if err != nil {

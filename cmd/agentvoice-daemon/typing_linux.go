@@ -1,0 +1,9 @@
+package main
+
+import "golang.org/x/sys/unix"
+
+// Requests for the attributes of a terminal.
+const (
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
+)
