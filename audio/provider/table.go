@@ -68,9 +68,13 @@ type Session struct {
 	Ephemeral bool // WebRTC exchanges the key at client_secrets
 	JSONOffer bool // offer and answer are JSON {sdp, model}
 	// Transcribes means that recognition uses a session of type transcription, whose
-	// pipeline names the models. It still speaks on request. A realtime session would
-	// answer the user whatever create_response is.
+	// pipeline names the models and knows how to detect turns with them. It still speaks on
+	// request. A realtime session would answer the user whatever create_response is. The models
+	// load before the session is announced.
 	Transcribes bool
+	// Unnamed means that speech_started and speech_stopped name no item and have the time of
+	// the service's clock, which lags behind the audio: captions or the commit name the item.
+	Unnamed bool
 	// Listens means that a session of type transcription is to be had too, over a WebSocket with
 	// ?intent=transcription. It neither speaks nor detects turns.
 	Listens bool
@@ -175,7 +179,7 @@ var Rows = []Row{
 	},
 	{
 		Name: LocalAI, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
-		Session: &Session{Transports: overBoth, JSONOffer: true, Transcribes: true},
+		Session: &Session{Transports: overBoth, JSONOffer: true, Transcribes: true, Unnamed: true},
 		Hearing: []Hearing{
 			{Wire: Realtime, Vocabulary: Prompt},
 			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt},
