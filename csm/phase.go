@@ -200,6 +200,7 @@ const (
 	CodeAccessDenied        Code = "accessDenied"
 	CodeRegionUnsupported   Code = "regionUnsupported"
 	CodeModelUnavailable    Code = "modelUnavailable"
+	CodePipelineFailed      Code = "pipelineFailed"
 	CodeDeviceUnavailable   Code = "deviceUnavailable"
 	CodeDeviceLost          Code = "deviceLost"
 	CodeMicrophoneDenied    Code = "microphoneDenied"
@@ -237,7 +238,7 @@ var Codes = []Code{
 	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty, CodeCopilotCancelled,
 	CodeModelFailed, CodeToolSearchFailed, CodeToolFailed, CodeToolTimeout, CodeToolRounds, CodeToolUnanswered, CodeAuthentication, CodeCredentialsMissing, CodeSessionFailed,
 	CodeSessionExpired, CodeConnectionFailed, CodeCallRejected, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
-	CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable,
+	CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable, CodePipelineFailed,
 	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeMicrophoneTaken, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
 	CodeUtteranceLost, CodeUtteranceTooLong, CodeNotUnderstood, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
 	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
@@ -250,7 +251,7 @@ var Codes = []Code{
 // (AC-006).
 func (c Code) Fatal() bool {
 	switch c {
-	case CodeAuthentication, CodeCredentialsMissing, CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable, CodeCallRejected, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeEngineMissing, CodeInvariantViolation:
+	case CodeAuthentication, CodeCredentialsMissing, CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable, CodePipelineFailed, CodeCallRejected, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeEngineMissing, CodeInvariantViolation:
 		return true
 	default:
 		return false

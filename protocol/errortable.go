@@ -73,6 +73,7 @@ const (
 	CodeAccessDenied       ErrorCode = "accessDenied"
 	CodeRegionUnsupported  ErrorCode = "regionUnsupported"
 	CodeModelUnavailable   ErrorCode = "modelUnavailable"
+	CodePipelineFailed     ErrorCode = "pipelineFailed"
 
 	// Devices, recognition and speech.
 	CodeDeviceUnavailable  ErrorCode = "deviceUnavailable"
@@ -87,6 +88,7 @@ const (
 	CodeAudioFailed        ErrorCode = "audioFailed"
 	CodeRecognitionFailed  ErrorCode = "recognitionFailed"
 	CodeRecognitionTimeout ErrorCode = "recognitionTimeout"
+	CodeSpeakerRefused     ErrorCode = "speakerRefused"
 	CodeSpeechFailed       ErrorCode = "speechFailed"
 	CodeSpeechMismatch     ErrorCode = "speechMismatch"
 	CodeVoiceRateLimited   ErrorCode = "voiceRateLimited"
@@ -105,6 +107,7 @@ const (
 	CodeHeardRoughly       ErrorCode = "heardRoughly"
 	CodeVoiceNotStopped    ErrorCode = "voiceNotStopped"
 	CodeWordsLate          ErrorCode = "wordsLate"
+	CodeWordsByPipeline    ErrorCode = "wordsByPipeline"
 	CodeWordsUnchecked     ErrorCode = "wordsUnchecked"
 	CodeVocabularyUnused   ErrorCode = "vocabularyUnused"
 	CodeEngineMissing      ErrorCode = "engineMissing"
@@ -382,6 +385,10 @@ var Errors = []ErrorSpec{
 		words{"The model is not available.", "Das Modell ist nicht verfügbar.", "モデルを利用できません。"},
 		words{"Select another model, or check its name or deployment in the settings and that the key may use it.", "Wählen Sie ein anderes Modell, oder prüfen Sie in den Einstellungen seinen Namen oder seine Bereitstellung und ob der Schlüssel es verwenden darf.", "別のモデルを選ぶか、設定のモデル名またはデプロイ名と、キーの権限を確認してください。"},
 		words{"The model is not available. Please select another one.", "Das Modell ist nicht verfügbar. Bitte wählen Sie ein anderes.", "モデルを利用できません。別のモデルを選んでください。"}},
+	{CodePipelineFailed, -32105, false,
+		words{"The server cannot load a model of its pipeline.", "Der Server kann ein Modell seiner Pipeline nicht laden.", "サーバーがパイプラインのモデルを読み込めません。"},
+		words{"See the server's log for the model, install it or correct the pipeline's file there, then start again.", "Das Protokoll des Servers nennt das Modell: Installieren Sie es dort oder korrigieren Sie die Datei der Pipeline und beginnen Sie dann noch einmal.", "サーバーのログでモデルを確認し、サーバー側でインストールするかパイプラインのファイルを直して、もう一度始めてください。"},
+		words{"The server cannot load one of its models. Please see its log.", "Der Server kann eines seiner Modelle nicht laden. Bitte sehen Sie in sein Protokoll.", "サーバーがモデルを読み込めません。サーバーのログを確認してください。"}},
 	{CodeDeviceUnavailable, -32035, true,
 		words{"The audio device cannot be opened.", "Das Audiogerät lässt sich nicht öffnen.", "オーディオデバイスを開けません。"},
 		words{"Connect it, close other programs that use it, or select another one.", "Schließen Sie es an, beenden Sie andere Programme, die es verwenden, oder wählen Sie ein anderes.", "接続を確認し、使用中の他のプログラムを閉じるか、別のデバイスを選んでください。"},
@@ -430,6 +437,10 @@ var Errors = []ErrorSpec{
 		words{"Speech recognition took too long.", "Das Erkennen der Wörter hat zu lange gedauert.", "言葉の認識に時間がかかりすぎました。"},
 		words{"Say it again.", "Sagen Sie es noch einmal.", "もう一度言ってください。"},
 		words{"I did not catch that. Please say it again.", "Das habe ich nicht mitbekommen. Bitte sagen Sie es noch einmal.", "聞き取れませんでした。もう一度お願いします。"}},
+	{CodeSpeakerRefused, -32107, false,
+		words{"The service does not accept this voice, so what was said is not carried out.", "Der Dienst akzeptiert diese Stimme nicht, deshalb wird das Gesagte nicht ausgeführt.", "この声はサービスに認められていないため、発話は実行されません。"},
+		words{"If it was you, register your voice at the server, or raise the threshold of its voice recognition.", "Wenn Sie es waren, registrieren Sie Ihre Stimme beim Server oder erhöhen Sie den Schwellenwert seiner Stimmerkennung.", "ご本人の声であれば、サーバーに声を登録するか、話者認識のしきい値を上げてください。"},
+		words{"The service does not accept this voice.", "Der Dienst akzeptiert diese Stimme nicht.", "この声はサービスに認められていません。"}},
 	{CodeSpeechFailed, -32041, true,
 		words{"The answer could not be spoken.", "Die Antwort konnte nicht gesprochen werden.", "回答を読み上げられませんでした。"},
 		words{"Read the answer in the panel.", "Lesen Sie die Antwort im Panel.", "回答はパネルで読めます。"},
@@ -490,6 +501,10 @@ var Errors = []ErrorSpec{
 		words{"Your words appear after you finish speaking.", "Ihre Wörter erscheinen erst, wenn Sie fertig sind.", "言葉は話し終えてから表示されます。"},
 		words{"Set agentvoice.hearing.wire to realtime, if the service supports it.", "Stellen Sie agentvoice.hearing.wire auf realtime, wenn der Dienst eine Sitzung hat.", "サービスにセッションがあれば、agentvoice.hearing.wire を realtime にしてください。"},
 		words{"Your words appear after you finish speaking.", "Ihre Wörter erscheinen erst, wenn Sie fertig sind.", "言葉は話し終えてから表示されます。"}},
+	{CodeWordsByPipeline, -32106, false,
+		words{"Your words appear while you speak only if the server's pipeline streams them.", "Ihre Wörter erscheinen nur dann, während Sie sprechen, wenn die Pipeline des Servers sie fortlaufend sendet.", "話している間に言葉が表示されるのは、サーバーのパイプラインがストリーミングする場合だけです。"},
+		words{"Configure the pipeline with semantic_vad and a model that streams.", "Konfigurieren Sie die Pipeline mit semantic_vad und einem Modell, das fortlaufend sendet.", "パイプラインに semantic_vad と、ストリーミングに対応したモデルを設定してください。"},
+		words{"Your words appear while you speak only if the server's pipeline streams them.", "Ihre Wörter erscheinen beim Sprechen nur, wenn die Pipeline des Servers sie streamt.", "話している間に言葉が表示されるのは、サーバーのパイプラインがストリーミングする場合だけです。"}},
 	{CodeWordsUnchecked, -32066, false,
 		words{"The service reports no confidence for your words.", "Der Dienst meldet nicht, wie sicher er Ihre Worte erkannt hat.", "サービスは、聞き取った言葉の確からしさを示しません。"},
 		words{"Check the transcript before you approve anything.", "Lesen Sie, was verstanden wurde, bevor Sie etwas zustimmen.", "何かに同意する前に、聞き取られた内容を確認してください。"},

@@ -69,21 +69,21 @@ var proofs = map[string]proof{
 	"live realtime no truncate":  {documented, nil},
 	"live realtime speed":        {documented, nil},
 
-	"realtime model":         {fake, []string{"audio/realtime TestDialShapes"}},
-	"realtime partials":      {fake, []string{"audio/realtime TestTranscripts"}},
-	"realtime no partials":   {documented, nil},
-	"realtime logprobs":      {fake, []string{"audio/realtime TestTranscripts", "audio/realtime TestServiceWithoutLogprobs"}},
-	"realtime no logprobs":   {fake, []string{"audio/realtime TestDialShapes"}},
-	"realtime vocabulary":    {fake, []string{"audio/realtime TestFormsOfEvents"}},
-	"realtime transports":    {fake, []string{"audio/realtime TestDialShapes", "audio/realtime TestSocketShapes"}},
-	"realtime limit":         {fake, []string{"audio/realtime TestSessionExpiry"}},
-	"realtime no verbatim":   {documented, nil},
-	"realtime no positions":  {documented, nil},
-	"realtime cancel":        {fake, []string{"audio/realtime TestCancelSpeech"}},
-	"realtime truncate":      {documented, nil},
-	"realtime no truncate":   {documented, nil},
-	"realtime speed":         {fake, []string{"audio/realtime TestSpeedIsThatOfTheSession"}},
-	"localai realtime model": {fake, []string{"audio/realtime TestDialShapes", "audio/realtime TestLocalAIVoiceIsSetBeforeItHears"}},
+	"realtime model":            {fake, []string{"audio/realtime TestDialShapes"}},
+	"realtime partials":         {fake, []string{"audio/realtime TestTranscripts"}},
+	"realtime logprobs":         {fake, []string{"audio/realtime TestTranscripts", "audio/realtime TestServiceWithoutLogprobs"}},
+	"realtime no logprobs":      {fake, []string{"audio/realtime TestDialShapes"}},
+	"realtime vocabulary":       {fake, []string{"audio/realtime TestFormsOfEvents"}},
+	"realtime transports":       {fake, []string{"audio/realtime TestDialShapes", "audio/realtime TestSocketShapes"}},
+	"realtime limit":            {fake, []string{"audio/realtime TestSessionExpiry"}},
+	"realtime no verbatim":      {documented, nil},
+	"realtime no positions":     {documented, nil},
+	"realtime cancel":           {fake, []string{"audio/realtime TestCancelSpeech"}},
+	"realtime truncate":         {documented, nil},
+	"realtime no truncate":      {documented, nil},
+	"realtime speed":            {fake, []string{"audio/realtime TestSpeedIsThatOfTheSession"}},
+	"localai realtime partials": {fake, []string{"audio/realtime TestLocalAIPipelineStreams", "internal/daemon/live TestALocalAIPipelineThatStreams"}},
+	"localai realtime model":    {fake, []string{"audio/realtime TestDialShapes", "audio/realtime TestLocalAIVoiceIsSetBeforeItHears"}},
 
 	"compatible realtime model":         {engines, []string{"internal/daemon/live TestAConversationOverVLLMsWire"}},
 	"compatible realtime partials":      {engines, []string{"audio/hosted TestStreamOfAnEngine", "internal/daemon/live TestAConversationOverVLLMsWire"}},
@@ -282,7 +282,7 @@ func markdown(mark func(provider string, w Wire, capability string) string) stri
 				}
 			}
 			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s | %s |\n", r.Name, h.Wire, cell(r.Name, h.Wire, "model", named(r, h.Wire, h.Model)),
-				can(r.Name, h.Wire, "partials", h.Partials), can(r.Name, h.Wire, "logprobs", h.Logprobs),
+				cell(r.Name, h.Wire, "partials", string(h.Partials)), can(r.Name, h.Wire, "logprobs", h.Logprobs),
 				cell(r.Name, h.Wire, "vocabulary", cmp.Or(string(h.Vocabulary), "no")), cell(r.Name, h.Wire, "transports", transports), cell(r.Name, h.Wire, "limit", limit))
 		}
 	}

@@ -68,9 +68,13 @@ type Session struct {
 	Ephemeral bool // WebRTC exchanges the key at client_secrets
 	JSONOffer bool // offer and answer are JSON {sdp, model}
 	// Transcribes means that recognition uses a session of type transcription, whose
-	// pipeline names the models. It still speaks on request. A realtime session would
-	// answer the user whatever create_response is.
+	// pipeline names the models and knows how to detect turns with them. It still speaks on
+	// request. A realtime session would answer the user whatever create_response is. The models
+	// load before the session is announced.
 	Transcribes bool
+	// Unnamed means that speech_started and speech_stopped name no item and have the time of
+	// the service's clock, which lags behind the audio: captions or the commit name the item.
+	Unnamed bool
 	// Listens means that a session of type transcription is to be had too, over a WebSocket with
 	// ?intent=transcription. It neither speaks nor detects turns.
 	Listens bool
@@ -95,12 +99,22 @@ type Hearing struct {
 	Wire       Wire
 	Model      string     // default model
 	Converses  string     // default model in a session that also speaks or detects turns, if Model cannot
-	Partials   bool       // sends partial results while the user speaks
+	Partials   Support    // partial results while the user speaks
 	Logprobs   bool       // finals include probabilities, which identify uncertain words
 	Vocabulary Vocabulary // how names and terms can be passed with the audio
 	Streams    bool       // Transcriptions: the text can be streamed
 	Languages  bool       // takes a list of languages instead of one
 }
+
+// Support says whether a service has a capability.
+type Support string
+
+// The kinds of support.
+const (
+	Unsupported Support = "no"
+	Supported   Support = "yes"
+	ByPipeline  Support = "if its pipeline streams" // nothing announces it
+)
 
 // Vocabulary is the format in which a provider accepts names and terms.
 type Vocabulary string
@@ -137,7 +151,7 @@ var Rows = []Row{
 	{
 		Name: Local, Prefix: "/v1",
 		Session: &Session{Transports: overBoth, Ephemeral: true, Gaps: true},
-		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true, Vocabulary: HotWords}},
+		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: Supported, Logprobs: true, Vocabulary: HotWords}},
 		Voice: []Voice{
 			{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Cancel: true, Slowest: 0.5, Fastest: 3},
 			{Wire: Engine, Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.5, Fastest: 3},
@@ -147,8 +161,8 @@ var Rows = []Row{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
 		Session: &Session{Transports: overBoth, Model: "gpt-realtime-2.1-mini", Ephemeral: true, Listens: true, Noise: true, Commits: true, Limit: 60 * time.Minute},
 		Hearing: []Hearing{
-			{Wire: Realtime, Model: "gpt-live-transcribe", Converses: "gpt-transcribe", Partials: true, Vocabulary: Keywords, Languages: true},
-			{Wire: Transcriptions, Model: "gpt-transcribe", Vocabulary: Keywords, Languages: true, Streams: true},
+			{Wire: Realtime, Model: "gpt-live-transcribe", Converses: "gpt-transcribe", Partials: Supported, Vocabulary: Keywords, Languages: true},
+			{Wire: Transcriptions, Model: "gpt-transcribe", Partials: Unsupported, Vocabulary: Keywords, Languages: true, Streams: true},
 		},
 		Voice: []Voice{
 			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4},
@@ -158,15 +172,15 @@ var Rows = []Row{
 	{
 		Name: Live, Home: "https://api.openai.com", Prefix: "/v1",
 		Session: &Session{Transports: []Transport{WebRTC}, Model: "gpt-live-1", Live: true, Limit: 2 * time.Hour},
-		Hearing: []Hearing{{Wire: Realtime, Model: "gpt-live-1", Partials: true, Vocabulary: Prompt}},
+		Hearing: []Hearing{{Wire: Realtime, Model: "gpt-live-1", Partials: Supported, Vocabulary: Prompt}},
 		Voice:   []Voice{{Wire: Realtime, Model: "gpt-live-1", Slowest: 1, Fastest: 1}},
 	},
 	{
 		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
 		Session: &Session{Transports: overBoth, Ephemeral: true, Noise: true, Commits: true, Limit: 30 * time.Minute},
 		Hearing: []Hearing{
-			{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: Prompt},
-			{Wire: Transcriptions, Logprobs: true, Vocabulary: Prompt, Streams: true},
+			{Wire: Realtime, Partials: Supported, Logprobs: true, Vocabulary: Prompt},
+			{Wire: Transcriptions, Partials: Unsupported, Logprobs: true, Vocabulary: Prompt, Streams: true},
 		},
 		Voice: []Voice{
 			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4},
@@ -175,10 +189,10 @@ var Rows = []Row{
 	},
 	{
 		Name: LocalAI, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
-		Session: &Session{Transports: overBoth, JSONOffer: true, Transcribes: true},
+		Session: &Session{Transports: overBoth, JSONOffer: true, Transcribes: true, Unnamed: true},
 		Hearing: []Hearing{
-			{Wire: Realtime, Vocabulary: Prompt},
-			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt},
+			{Wire: Realtime, Partials: ByPipeline, Vocabulary: Prompt},
+			{Wire: Transcriptions, Model: "whisper-1", Partials: Unsupported, Vocabulary: Prompt},
 		},
 		Voice: []Voice{
 			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 1, Fastest: 1},
@@ -188,8 +202,8 @@ var Rows = []Row{
 	{
 		Name: Compatible, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
 		Hearing: []Hearing{
-			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt},
-			{Wire: Realtime, Partials: true}, // vLLM's, which takes the model that it serves if none is named
+			{Wire: Transcriptions, Model: "whisper-1", Partials: Unsupported, Vocabulary: Prompt},
+			{Wire: Realtime, Partials: Supported}, // vLLM's, which takes the model that it serves if none is named
 		},
 		Voice: []Voice{{Wire: Speech, Model: "tts-1", Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4}},
 	},

@@ -51,18 +51,20 @@ func Dial(ctx context.Context, cfg Config, h Handler) (*Client, error) {
 	row, _ := provider.Of(string(cfg.Dialect)) // the name was validated
 	network, begun := cfg.Networks.here(), time.Now()
 	var failure *Error
+	blocked := true // unless the service itself refuses the first transport
 	kinds := cfg.Networks.order(network, row.Session.Transports)
 	for i, kind := range kinds {
 		c := newClient(cfg, newSignaller(cfg, begun, i+1 < len(kinds)))
 		step, err := c.dial(timed, kind, h)
 		if err == nil {
-			c.fallback = kind != row.Session.Transports[0]
+			c.fallback = blocked && kind != row.Session.Transports[0]
 			cfg.Networks.connected(network, c.fallback)
 			return c, nil
 		}
 		failure = worse(failure, dialError(ctx, step, err))
 		c.stop()
 		left.Go(func() { _ = c.Close() })
+		blocked = blocked && step != stepCalls
 		if timed.Err() != nil || !otherMayConnect(step, failure) {
 			break
 		}
@@ -122,7 +124,8 @@ func (c *Client) start(kind provider.Transport, h Handler, result chan<- error) 
 		cfg: c.cfg, log: c.cfg.Log, handler: h, link: link, voice: link.voice(), result: result, stop: c.cancel,
 		outage:   func(p pathChange) { c.up.outage(c.ctx, p) },
 		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, metered: &c.signal.metered, partial: map[string]string{},
-		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions, proves: !speaks(c.cfg.Dialect).Verbatim, named: link.voice().names()},
+		unnamed: c.signal.row.Session.Unnamed,
+		speech:  speech{markers: speaks(c.cfg.Dialect).HeardPositions, proves: !speaks(c.cfg.Dialect).Verbatim, named: link.voice().names()},
 	}
 	if isLive(c.cfg.Dialect) {
 		l.live, l.speech.free = &live{}, true

@@ -33,6 +33,9 @@ const (
 	ServerVAD   = "server_vad"
 	SemanticVAD = "semantic_vad"
 	NoDetection = "none" // only CommitInput ends turns
+	// ServiceDetection is how the service is configured, which knows its models
+	// (provider.Session.Transcribes).
+	ServiceDetection = "service"
 )
 
 // Noise reduction by the service: of a headset's microphone, or of one that is far from the user.
@@ -44,7 +47,7 @@ const (
 // TurnDetection configures how the service detects the ends of the user's turns. Zero
 // values use the service's defaults. The service never answers by itself.
 type TurnDetection struct {
-	Type          string        // ServerVAD, SemanticVAD or NoDetection; default ServerVAD
+	Type          string        // one of the types above; default ServerVAD
 	Threshold     float64       // server_vad: 0 to 1
 	PrefixPadding time.Duration // server_vad: audio kept before the onset
 	Silence       time.Duration // server_vad: silence that ends speech
@@ -230,6 +233,12 @@ type SettledHandler interface {
 	SettledTranscript(item string, s Settled)
 }
 
+// SpeakerHandler is a Handler that takes that the service does not accept who spoke an item. Its
+// transcript came before; nothing should be done with it.
+type SpeakerHandler interface {
+	SpeakerRefused(item string)
+}
+
 // Settled is what was said up to a pause. It comes again if the sound is judged later than the words.
 type Settled struct {
 	Transcript       // without probabilities; the text may be empty
@@ -272,9 +281,9 @@ func (c Config) check() (Config, error) {
 		c.TurnDetection.Type = ServerVAD
 	}
 	switch c.TurnDetection.Type {
-	case ServerVAD, SemanticVAD, NoDetection:
+	case ServerVAD, SemanticVAD, NoDetection, ServiceDetection:
 	default:
-		return c, &Error{Code: CodeConnectionFailed, Message: "unknown turn detection; use server_vad, semantic_vad or none"}
+		return c, &Error{Code: CodeConnectionFailed, Message: "unknown turn detection; use server_vad, semantic_vad, none or service"}
 	}
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = defaultConnectTimeout

@@ -31,6 +31,7 @@ type deltas struct {
 	queue     []delta
 	held      int       // bytes in queue
 	of        string    // the response whose tail is in the resampler
+	half      delta     // the first byte of a sample that the next event of the response completes
 	raw, pcm  []int16   // the latest chunk, at both rates
 	gen       uint32    // generation of the last delivered audio
 	until     time.Time // when the delivered audio will have been played
@@ -54,12 +55,17 @@ func (d *deltas) push(s sound, _ time.Time) (ok bool) {
 	}
 	d.received++
 	raw, err := base64.StdEncoding.DecodeString(s.delta)
-	if err != nil || len(raw)%2 != 0 || s.response == "" || d.held+len(raw)+deltaCost > deltasHeld {
+	if err != nil || s.response == "" || d.held+len(raw)+deltaCost > deltasHeld {
 		d.broken++
 		return false
 	}
-	d.held += len(raw) + deltaCost
-	d.queue = append(d.queue, delta{response: s.response, raw: raw})
+	if d.half.response == s.response {
+		raw = append(d.half.raw, raw...)
+	}
+	whole := len(raw) / 2 * 2
+	d.half = delta{response: s.response, raw: raw[whole:]}
+	d.held += whole + deltaCost
+	d.queue = append(d.queue, delta{response: s.response, raw: raw[:whole]})
 	return true
 }
 
@@ -124,7 +130,7 @@ func (d *deltas) deadline() time.Time {
 
 // drop implements voice.
 func (d *deltas) drop() {
-	d.queue, d.held, d.of, d.until = nil, 0, "", time.Time{}
+	d.queue, d.held, d.of, d.half, d.until = nil, 0, "", delta{}, time.Time{}
 	d.resampler.Reset()
 }
 

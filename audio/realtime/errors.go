@@ -22,6 +22,7 @@ const (
 	CodeRegionUnsupported  = "regionUnsupported"  // the service is unavailable in the user's region: fatal
 	CodeAccessDenied       = "accessDenied"       // the credential lacks permission: fatal
 	CodeModelUnavailable   = "modelUnavailable"   // the model or deployment does not exist for this credential: fatal
+	CodePipelineFailed     = "pipelineFailed"     // the service cannot load a model of its pipeline: fatal
 	CodeRateLimited        = "rateLimited"        // the service asks to retry later
 	CodeConnectionLost     = "connectionLost"     // an established call broke
 	CodeSessionExpired     = "sessionExpired"     // the service ended a call that reached its maximum duration
@@ -81,6 +82,11 @@ var refusals = map[string]string{
 	"DeploymentNotFound":                   CodeModelUnavailable, // Azure's spelling
 	"OperationNotSupported":                CodeModelUnavailable,
 	"OpperationNotSupported":               CodeModelUnavailable,
+	// LocalAI's, instead of session.created.
+	"invalid_model":    CodeModelUnavailable,
+	"model_load_error": CodePipelineFailed,
+	"invalid_pipeline": CodePipelineFailed,
+	"voice_gate_error": CodePipelineFailed,
 }
 
 // statusError maps an unexpected HTTP response. code is the service's error code,
@@ -145,6 +151,8 @@ func remedy(code string) string {
 		return "choose a provider that serves your region"
 	case CodeModelUnavailable:
 		return "check the name of the model or deployment, and that the key may use it"
+	case CodePipelineFailed:
+		return "see the log of the server, install the model or correct the pipeline there, and connect again"
 	case CodeQuotaExceeded:
 		return "check the plan and billing at the provider"
 	case CodeRateLimited:
@@ -167,6 +175,9 @@ func dialError(caller context.Context, step string, err error) *Error {
 		return known
 	case errors.Is(caller.Err(), context.Canceled):
 		return &Error{Code: CodeConnectionFailed, Message: step + ": the caller gave up", Err: context.Canceled}
+	case errors.Is(err, context.DeadlineExceeded) && step == stepSession:
+		return &Error{Code: CodeConnectTimeout, Retryable: true, Err: context.DeadlineExceeded,
+			Message: step + ": the service accepted the call and did not start the session in time; it may still be loading its models: connect again later"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: CodeConnectTimeout, Retryable: true, Err: context.DeadlineExceeded,
 			Message: step + ": no result in time; check the network and that UDP, or TCP on port 443, to the service is allowed, or name a relay in agentvoice.network.turnServers"}

@@ -23,6 +23,17 @@ const cancelTooLate = "response_cancel_not_active"
 // itself.
 const commitEmpty = "input_audio_buffer_commit_empty"
 
+// Codes of LocalAI. It names no item in them: the words of a turn are refused right after they were
+// sent, and turns are transcribed one by one.
+const (
+	turnDiscarded       = "transcription_discarded" // what sounded like speech was none
+	transcriptionFailed = "transcription_failed"
+	speakerRefused      = "speaker_not_authorized"
+)
+
+// spokenFailures are LocalAI's codes of a response that broke off, which no response.done follows.
+var spokenFailures = []string{"tts_error", "prediction_failed", "inference_failed"}
+
 // sessionExpired announces that the service is about to close the session.
 const sessionExpired = "session_expired"
 
@@ -53,11 +64,17 @@ func (l *loop) dispatch(e serverEvent, now time.Time) (ok bool) {
 	case "error":
 		l.onError(e.Error, now)
 	case "input_audio_buffer.speech_started":
+		if l.unnamed && e.ItemID == "" {
+			e.ItemID = l.turns.begin()
+		}
 		if e.ItemID == "" {
 			return false
 		}
 		l.handler.SpeechStarted(e.ItemID, position(e.AudioStartMs))
 	case "input_audio_buffer.speech_stopped":
+		if l.unnamed && e.ItemID == "" {
+			e.ItemID = l.turns.open
+		}
 		if e.ItemID == "" {
 			return false
 		}
@@ -119,6 +136,7 @@ func (l *loop) committed(item string) bool {
 	if item == "" {
 		return false
 	}
+	l.turns.commit(item)
 	if len(l.commits) > 0 {
 		utterance := l.commits[0]
 		l.commits = l.commits[1:]
@@ -132,27 +150,35 @@ func (l *loop) onTranscription(e serverEvent) bool {
 	if e.ItemID == "" {
 		return false
 	}
+	item := l.turns.of(e.ItemID)
 	switch e.Type {
 	case "conversation.item.input_audio_transcription.delta":
 		if len(l.partial) >= maxItems {
 			clear(l.partial)
 		}
-		l.partial[e.ItemID] += e.Delta
-		l.handler.PartialTranscript(e.ItemID, l.partial[e.ItemID])
+		l.partial[item] += e.Delta
+		l.handler.PartialTranscript(item, l.partial[item])
 	case "conversation.item.input_audio_transcription.settled":
 		if h, ok := l.handler.(SettledHandler); ok {
-			h.SettledTranscript(e.ItemID, Settled{Transcript{Text: e.Transcript, Answer: e.Answer}, position(e.AudioEndMs), e.Stop, e.Complete})
+			h.SettledTranscript(item, Settled{Transcript{Text: e.Transcript, Answer: e.Answer}, position(e.AudioEndMs), e.Stop, e.Complete})
 		}
 	case "conversation.item.input_audio_transcription.completed":
-		delete(l.partial, e.ItemID)
+		l.finished(e.ItemID)
 		l.used(true, e.Usage)
-		l.handler.FinalTranscript(e.ItemID, Transcript{e.Transcript, WordProbs(e.Transcript, e.Logprobs), e.Answer, e.Joined})
+		l.handler.FinalTranscript(item, Transcript{e.Transcript, WordProbs(e.Transcript, e.Logprobs), e.Answer, e.Joined})
 	default:
-		delete(l.partial, e.ItemID)
-		l.handler.TranscriptFailed(e.ItemID, safeCode(e.Error.Code, safeCode(e.Error.Type, "transcriptionFailed")))
+		l.finished(e.ItemID)
+		if e.Error.Type == turnDiscarded {
+			l.handler.FinalTranscript(item, Transcript{})
+			break
+		}
+		l.handler.TranscriptFailed(item, safeCode(e.Error.Code, safeCode(e.Error.Type, "transcriptionFailed")))
 	}
 	return true
 }
+
+// finished forgets what was heard of an item so far.
+func (l *loop) finished(item string) { delete(l.partial, l.turns.finish(item)) }
 
 // onResponse handles events about the service's speech.
 func (l *loop) onResponse(e serverEvent, now time.Time) bool {
@@ -173,6 +199,7 @@ func (l *loop) onResponse(e serverEvent, now time.Time) bool {
 	case "response.output_audio.delta":
 		return l.speech.find(e.ResponseID) == nil || l.voice.push(sound{response: e.ResponseID, delta: e.Delta}, now)
 	case "response.output_audio_transcript.delta":
+		l.speech.alive(e.ResponseID, now)
 		l.speech.saying(e.ResponseID, e.Delta, now)
 	case "response.output_audio_transcript.done":
 		if e.ResponseID == "" {
@@ -210,12 +237,20 @@ func (l *loop) onError(e serviceError, now time.Time) {
 		l.fail(&Error{Code: CodeSessionExpired, Retryable: true, Message: "the session reached the maximum duration of the service; connect again"})
 		return
 	}
+	if e.Code == speakerRefused {
+		l.refused()
+		return
+	}
 	l.count.serviceErrors.Add(1)
 	code := safeCode(e.Code, safeCode(e.Type, "unknown"))
 	l.log.Warn().Str("code", code).Msg("the realtime service reported an error")
 	if !l.ready && (e.EventID == sessionEventID || e.EventID == "") {
+		if known := refusals[code]; known != "" {
+			l.fail(&Error{Code: known, Message: "session: the service reported " + code + "; " + remedy(known)})
+			return
+		}
 		if l.included && (e.Param == "" || strings.HasPrefix(e.Param, "session.include")) {
-			l.included = false
+			l.included, l.rejected = false, code
 			updates := sessionUpdates(l.cfg, false)
 			l.post(updates[len(updates)-1])
 			return
@@ -223,8 +258,24 @@ func (l *loop) onError(e serviceError, now time.Time) {
 		l.fail(protocolError("session.update: refused (%s)", code))
 		return
 	}
-	if seg, ok := segmentOfEvent(e.EventID); ok {
+	seg, ok := segmentOfEvent(e.EventID)
+	switch {
+	case ok:
 		l.speech.refused(seg, code, now)
+	case l.unnamed && code == transcriptionFailed:
+		turn := l.turns.fail()
+		delete(l.partial, turn)
+		l.handler.TranscriptFailed(turn, code)
+	case l.unnamed && slices.Contains(spokenFailures, code):
+		l.speech.broke(code, now)
+	}
+}
+
+// refused handles that the service does not accept the speaker of the turn that it transcribed last.
+func (l *loop) refused() {
+	l.log.Info().Msg("the service does not accept the speaker")
+	if h, ok := l.handler.(SpeakerHandler); ok {
+		h.SpeakerRefused(l.turns.last)
 	}
 }
 

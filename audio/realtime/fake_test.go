@@ -368,6 +368,7 @@ func (r *recorder) FinalTranscript(item string, t Transcript) {
 	}
 	r.add("final %s %q%s", item, t.Text, sure)
 }
+func (r *recorder) SpeakerRefused(item string)         { r.add("refused %s", item) }
 func (r *recorder) TranscriptFailed(item, code string) { r.add("nottranscribed %s %s", item, code) }
 func (r *recorder) InputCommitted(utterance uint64, item string) {
 	r.add("committed %d %s", utterance, item)

@@ -34,15 +34,18 @@ type loop struct {
 	speech  speech
 	voice   voice
 	partial map[string]string // transcripts that are not final, by item
-	late    []clientEvent     // see input
-	lateAt  time.Time         // when it is sent; zero while the network is down
-	commits []uint64          // utterances whose commit the service has not answered; see Handler.InputCommitted
-	live    *live             // nil unless the service uses the Live API
+	turns   turns
+	unnamed bool          // provider.Session.Unnamed
+	late    []clientEvent // see input
+	lateAt  time.Time     // when it is sent; zero while the network is down
+	commits []uint64      // utterances whose commit the service has not answered; see Handler.InputCommitted
+	live    *live         // nil unless the service uses the Live API
 
-	ready    bool // the session is established
-	updates  int  // unanswered session updates
-	included bool // the last update requests probabilities
-	dead     bool // the call is over
+	ready    bool   // the session is established
+	updates  int    // unanswered session updates
+	included bool   // the last update requests probabilities
+	rejected string // code of the error that it was answered with
+	dead     bool   // the call is over
 	path     outage
 	outage   func(pathChange) // makes the uplink wait for the path
 }
@@ -114,7 +117,9 @@ func (l *loop) take(m message, now time.Time) {
 // then.
 func (l *loop) gone(m message) {
 	err := &Error{Code: CodeConnectionLost, Retryable: true, Message: "the service closed the connection; connect again", Unheard: m.unheard}
-	if m.err != nil && !l.ready {
+	if l.rejected != "" && !l.ready {
+		err = protocolError("session.update: refused (%s)", l.rejected)
+	} else if m.err != nil && !l.ready {
 		err = m.err
 	} else if m.err != nil {
 		err.Message, err.Err = m.err.Message, m.err.Err

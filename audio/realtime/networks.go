@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -21,10 +22,11 @@ const mediaLimit = 5 * time.Second
 // connects its successor while it still works, so a retry does not delay the user.
 const blockedFor = 10 * time.Minute
 
-// The dial steps that can fail because of the network even though the service answers.
+// The dial steps that can fail because of the network or the transport even though the service answers.
 const (
 	stepMedia   = "media"
 	stepOffer   = "offer"
+	stepCalls   = "calls"
 	stepPath    = "network path"
 	stepChannel = "data channel"
 	stepSocket  = "websocket"
@@ -131,9 +133,11 @@ func (s *signaller) patience(ctx context.Context) (context.Context, context.Canc
 // this step.
 func otherMayConnect(step string, failure *Error) bool {
 	switch step {
-	case stepMedia, stepOffer, stepPath, stepChannel:
+	case stepMedia, stepOffer, stepPath:
 		return true
-	case stepSocket:
+	case stepCalls: // as LocalAI answers without its opus backend
+		return failure.Status == http.StatusInternalServerError && failure.RetryAfter == 0
+	case stepChannel, stepSocket: // the service may refuse the session as soon as the channel is open
 		return ofNetwork(failure)
 	default:
 		return false

@@ -206,11 +206,11 @@ func (p *peer) connect(ctx context.Context, s *signaller) (step string, err erro
 	}
 	answer, err := s.call(ctx, offer)
 	if err != nil {
-		return "calls", err
+		return stepCalls, err
 	}
 	s.answered()
 	if err := p.accept(answer); err != nil {
-		return "calls", protocolError("calls: answer SDP does not match the offer")
+		return stepCalls, protocolError("calls: answer SDP does not match the offer")
 	}
 	ctx, cancel := s.patience(ctx)
 	defer cancel()

@@ -50,17 +50,19 @@ func wantedInput(cfg Config) *sessionInput {
 	}
 }
 
-func wantedTurnDetection(t TurnDetection) *turnDetection {
+func wantedTurnDetection(t TurnDetection) detection {
 	switch t.Type {
 	case ServerVAD:
-		return &turnDetection{
+		return detection{true, &turnDetection{
 			Type: t.Type, Threshold: t.Threshold,
 			PrefixPaddingMs: t.PrefixPadding.Milliseconds(), SilenceDurationMs: t.Silence.Milliseconds(),
-		}
+		}}
 	case SemanticVAD:
-		return &turnDetection{Type: t.Type, Eagerness: t.Eagerness}
+		return detection{true, &turnDetection{Type: t.Type, Eagerness: t.Eagerness}}
+	case ServiceDetection:
+		return detection{}
 	default:
-		return nil
+		return detection{set: true}
 	}
 }
 

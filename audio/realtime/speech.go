@@ -302,6 +302,23 @@ func (s *speech) refused(seg audio.SegmentID, code string, now time.Time) {
 	s.settle(now)
 }
 
+// alive records that a response is being generated, before or between its audio.
+func (s *speech) alive(id string, now time.Time) {
+	if u := s.find(id); u != nil {
+		u.progress = now
+	}
+}
+
+// broke ends the response that is being generated, which the service reports without its id.
+func (s *speech) broke(code string, now time.Time) {
+	for _, u := range s.live {
+		if u.id != "" && !u.done {
+			s.done(u.id, code, now)
+			return
+		}
+	}
+}
+
 // saying compares the words so far with the text, while they are played: a service says what it is going
 // to play. Only a service that may say something else is compared so early.
 func (s *speech) saying(id, more string, now time.Time) {

@@ -34,8 +34,8 @@ type sessionAudio struct {
 }
 
 type sessionInput struct {
-	Transcription transcription  `json:"transcription,omitzero"`
-	TurnDetection *turnDetection `json:"turn_detection"` // null disables it; if omitted, it would stay enabled
+	Transcription transcription `json:"transcription,omitzero"`
+	TurnDetection detection     `json:"turn_detection,omitzero"`
 	// NoiseReduction is off if omitted.
 	NoiseReduction *noiseReduction `json:"noise_reduction,omitempty"`
 }
@@ -57,6 +57,16 @@ type transcription struct {
 	Keywords  []string `json:"keywords,omitempty"`
 	Languages []string `json:"languages,omitempty"`
 }
+
+// detection is null if how is nil, which disables turn detection. The zero value is omitted, which
+// leaves it as the service is configured.
+type detection struct {
+	set bool
+	how *turnDetection
+}
+
+// MarshalJSON implements json.Marshaler.
+func (d detection) MarshalJSON() ([]byte, error) { return json.Marshal(d.how) }
 
 // turnDetection disables the answers that a service would generate by itself.
 type turnDetection struct {

@@ -24,12 +24,14 @@ func TestFormsOfEvents(t *testing.T) {
 	semantic.TurnDetection = TurnDetection{Type: SemanticVAD, Eagerness: "low"}
 	manual.TurnDetection = TurnDetection{Type: NoDetection}
 	pipeline.Dialect, pipeline.TranscriptionModel = LocalAI, ""
+	configured := pipeline
+	configured.TurnDetection = TurnDetection{Type: ServiceDetection}
 	listening := Config{
 		Listens: true, NoLogprobs: true, NoiseReduction: NearField, TranscriptionModel: "gpt-live-transcribe", Keywords: []string{"goroutine", "parseConfig"}, Languages: []string{"en"},
 		TurnDetection: TurnDetection{Type: NoDetection},
 	}
 	var events []clientEvent
-	for _, cfg := range []Config{full, semantic, manual, pipeline, listening} {
+	for _, cfg := range []Config{full, semantic, manual, pipeline, configured, listening} {
 		events = append(events, sessionUpdates(cfg, true)...)
 	}
 	events = append(events, sessionUpdate(wantedSession(Config{Model: "gpt-realtime"}, true)), speedUpdate(1.25),

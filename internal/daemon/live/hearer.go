@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -21,6 +22,8 @@ type hearer struct {
 	ear  *ear // nil without devices
 	// wordsOnly: see matcher.wordsOnly.
 	wordsOnly bool
+	// drops: the service drops what was no speech after all, and may not say so.
+	drops bool
 	// comparer is nil if short sounds are not compared.
 	comparer *comparer
 	// compares is the captured position at which the sound before a pause is compared, or 0.
@@ -40,9 +43,9 @@ type hearer struct {
 
 func newHearer(w *World, c *call, set protocol.Settings) *hearer {
 	row, _ := provider.Of(string(set.SessionWith()))
-	live := row.Session != nil && row.Session.Live
+	session := cmp.Or(row.Session, &provider.Session{})
 	return &hearer{
-		w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: live,
+		w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: session.Live || session.Unnamed, drops: session.Unnamed,
 		judge: newJudge(w, set), comparer: w.comparer,
 	}
 }
@@ -203,12 +206,20 @@ func (h *hearer) short(b *backlog) *sound {
 // service that reports a voice only by its words.
 const lateWords = 5 * time.Second
 
+// lateEnd is how long to wait for the end of an utterance that the service has heard, with one that may
+// drop it silently. The longest silence that ends a turn there is 8 s.
+const lateEnd = 12 * time.Second
+
 // awaitWords ends an utterance for which no words arrive. The caller holds mu.
 func (h *hearer) awaitWords(m *matcher) {
 	if !h.wordsOnly {
 		return
 	}
 	u := m.open()
+	if h.drops && u != nil && u.item != nil {
+		h.after(lateEnd, func(m *matcher) []csm.Event { return m.undecided(u) })
+		return
+	}
 	h.after(lateWords, func(m *matcher) []csm.Event { return m.unheard(u) })
 }
 
@@ -360,6 +371,12 @@ func (h *hearer) FinalTranscript(item string, t realtime.Transcript) {
 // TranscriptFailed implements realtime.Handler.
 func (h *hearer) TranscriptFailed(item, _ string) {
 	h.with(func(m *matcher) []csm.Event { return some(m.failed(item)) })
+}
+
+// SpeakerRefused implements realtime.SpeakerHandler.
+func (h *hearer) SpeakerRefused(item string) {
+	h.with(func(m *matcher) []csm.Event { return m.refused(item) })
+	h.w.port.Warn(protocol.CodeSpeakerRefused, "")
 }
 
 // InputCommitted implements realtime.Handler.

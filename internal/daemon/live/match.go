@@ -1,6 +1,7 @@
 package live
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,8 +29,8 @@ type matcher struct {
 	port  daemon.Port
 	epoch uint32
 	local bool // a local detector is in use
-	// wordsOnly: the service reports a voice only by its words, so it may have heard
-	// one that it has not reported yet.
+	// wordsOnly: the service reports a voice only by its words, or late, so it may have
+	// heard one that it has not reported yet.
 	wordsOnly bool
 	// commits: the service names the item of each commit, and has no others.
 	commits bool
@@ -81,8 +82,9 @@ type utterance struct {
 
 // named is the service's name for an utterance.
 type named struct {
-	item string
-	of   uint64
+	item  string
+	of    uint64
+	meant bool // the words mean something to the core
 }
 
 // mostNames is how many names are kept: utterances that are recognised as one are few.
@@ -96,6 +98,7 @@ type held struct {
 
 // late are final words of an item without a voice.
 type late struct {
+	name string
 	of   *item
 	said daemon.Transcript
 }
@@ -178,6 +181,17 @@ func (m *matcher) unheard(u *utterance) []csm.Event {
 		return nil
 	}
 	return append([]csm.Event{csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: u.to}}, m.nothing(u)...)
+}
+
+// undecided ends an utterance whose voice has ended long ago, and whose end the service has not
+// reported: it has dropped it silently.
+func (m *matcher) undecided(u *utterance) []csm.Event {
+	if u == nil || !u.quiet || u.stopped {
+		return nil
+	}
+	maps.DeleteFunc(m.items, func(_ string, it *item) bool { return it.of == u })
+	u.item = nil
+	return m.unheard(u)
 }
 
 // nothing ends an utterance for which no words arrive.
@@ -307,12 +321,10 @@ func (m *matcher) final(name string, said daemon.Transcript) []csm.Event {
 			return nil
 		}
 		said.Unvoiced, said.Called = m.local, m.calls(it.from)
-		m.late = append(m.late, late{it, said})
+		m.late = append(m.late, late{name, it, said})
 		return nil
 	}
-	if m.names = append(m.names, named{name, u.id}); len(m.names) > mostNames {
-		m.names = m.names[1:]
-	}
+	m.call(name, u)
 	said.Pressed = u.pressed
 	said.Distant = u.distant
 	said.Called = m.calls(u.from)
@@ -359,8 +371,9 @@ func (m *matcher) overdue() (events []csm.Event) {
 		started := m.begin(max(it.from, 0), 0, false)
 		u := m.spoken[len(m.spoken)-1]
 		m.answered(u)
+		m.call(m.late[0].name, u)
 		events = append(events, started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)},
-			m.port.Heard(m.epoch, u.id, m.late[0].said))
+			m.hear(u, m.late[0].said))
 	}
 	return events
 }
@@ -403,10 +416,47 @@ func (m *matcher) compared(u *utterance, attempt int, answer *daemon.Answer) []c
 func (m *matcher) release() (events []csm.Event) {
 	for _, h := range m.held {
 		m.answered(h.of)
-		events = append(events, m.port.Heard(m.epoch, h.of.id, h.said))
+		events = append(events, m.hear(h.of, h.said))
 	}
 	m.held = nil
 	return events
+}
+
+// hear reports the words of an utterance.
+func (m *matcher) hear(u *utterance, said daemon.Transcript) csm.Event {
+	f := m.port.Heard(m.epoch, u.id, said)
+	for i := range m.names {
+		if m.names[i].of == u.id {
+			m.names[i].meant = f.Class != csm.Empty && f.Class != csm.Backchannel
+		}
+	}
+	return f
+}
+
+// call remembers the item of an utterance that has its words.
+func (m *matcher) call(name string, u *utterance) {
+	if m.names = append(m.names, named{item: name, of: u.id}); len(m.names) > mostNames {
+		m.names = m.names[1:]
+	}
+}
+
+// refused handles that the service does not accept who spoke an item that had its words: those that
+// the core does not have yet are dropped, and what the others began is stopped.
+func (m *matcher) refused(name string) []csm.Event {
+	m.late = slices.DeleteFunc(m.late, func(l late) bool { return l.name == name })
+	i := slices.IndexFunc(m.names, func(n named) bool { return n.item == name })
+	if i < 0 {
+		return nil
+	}
+	if at := slices.IndexFunc(m.held, func(h held) bool { return h.of.id == m.names[i].of }); at >= 0 {
+		u := m.held[at].of
+		m.held = slices.Delete(m.held, at, at+1)
+		return m.nothing(u)
+	}
+	if !m.names[i].meant {
+		return nil
+	}
+	return []csm.Event{csm.UserInterrupt{}}
 }
 
 // failed handles speech that the service could not transcribe.

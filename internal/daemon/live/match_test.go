@@ -17,7 +17,7 @@ import (
 // Positions are in milliseconds.
 //
 //	voice 100 | silence 400 | gone | committed | empty 1 | pressed 100
-//	started A 100 | stopped A 700 | partial A words | settled A words | final A words | doubted A words | failed A
+//	started A 100 | stopped A 700 | partial A words | settled A words | final A words | doubted A words | failed A | refused A
 func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	t.Helper()
 	var last uint64
@@ -25,7 +25,8 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	port := daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
 		Heard: func(epoch uint32, u uint64, said daemon.Transcript) csm.Final {
-			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(said.Text)), Doubted: !said.Pressed && len(said.Probs) == 0}
+			class := map[string]csm.Class{"hm": csm.Backchannel}[said.Text]
+			return csm.Final{Epoch: epoch, Utterance: u, Class: class, Words: len(strings.Fields(said.Text)), Doubted: !said.Pressed && len(said.Probs) == 0}
 		},
 		HeardSettled: func(_ uint32, u uint64, said daemon.Transcript) csm.Event {
 			out = append(out, fmt.Sprintf("settled %d %s", u, said.Text))
@@ -73,6 +74,8 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 			events = m.final(w[1], daemon.Transcript{Text: text})
 		case "failed":
 			events = some(m.failed(w[1]))
+		case "refused":
+			events = m.refused(w[1])
 		default:
 			t.Fatalf("what is %q", line)
 		}
@@ -105,6 +108,8 @@ func told(e csm.Event) string {
 		return fmt.Sprintf("%d words %d", e.Utterance, e.Words)
 	case csm.RecognitionLost:
 		return fmt.Sprintf("%d lost", e.Utterance)
+	case csm.UserInterrupt:
+		return "stops"
 	default:
 		return fmt.Sprintf("%T", e)
 	}
@@ -153,6 +158,14 @@ var matcherCases = []struct {
 		"started A 1000\nstopped A 3000\nfinal A one two", "1 starts 1000; 1 ends 3000; 1 words 2"},
 	{"nothing that the detector missed", true, [2]int64{-1, -1}, "started A 1000\nstopped A 3000\nfinal A", ""},
 	{"speech that is not understood", true, [2]int64{-1, -1}, "voice 100\nstarted A 80\nstopped A 900\nfailed A", "1 starts 100; 1 ends 900; 1 lost"},
+	{"a speaker who is refused", true, [2]int64{-1, -1},
+		"voice 100\nstarted A 80\nstopped A 900\nfinal A one\nvoice 1500\nstarted B 1480\nrefused A\nstopped B 2000\nfinal B hm\nrefused B\nrefused C",
+		"1 starts 100; 1 ends 900; 1 words 1; 2 starts 1500; stops; 2 ends 2000; 2 words 1"},
+	{"a speaker who is refused, whose words wait", true, [2]int64{-1, -1},
+		"started A 1000\nstopped A 1400\nvoice 2100\nfinal A one two\nrefused A\nsilence 2500\nstarted B 2050\nstopped B 2600\nfinal B one",
+		"1 starts 2100; 1 pauses 2500; 1 ends 2600; 1 words 1"},
+	{"a speaker who is refused, whom the detector missed", true, [2]int64{-1, -1},
+		"started A 1000\nstopped A 3000\nfinal A one two\nrefused A", "1 starts 1000; 1 ends 3000; 1 words 2; stops"},
 	{"the core ends it", true, [2]int64{-1, -1},
 		"voice 100\nstarted A 80\nsilence 900\ncommitted\nvoice 5000\nfinal A one", "1 starts 100; 1 pauses 900; 2 starts 5000; 1 words 1"},
 	{"an item that is over before the voice began is not its", true, [2]int64{0, 2000},
@@ -294,6 +307,40 @@ func TestMatcherWaitsForWords(t *testing.T) {
 	note(m.unheard(u)...)
 	note(m.unheard(u)...)
 	want := "1 starts 100; 1 pauses 200; 1 ends 300; 1 words 2; 2 starts 1000; 2 pauses 1100; 2 ends 1100; 2 nothing"
+	if got := strings.Join(out, "; "); got != want {
+		t.Errorf("the core is told\n%s, want\n%s", got, want)
+	}
+}
+
+// With a service that drops a turn silently, the utterance ends without words long after its voice, and
+// the next one has its own.
+func TestMatcherGivesUpAnItem(t *testing.T) {
+	var last uint64
+	m := newMatcher(daemon.Port{
+		NewUtterance: func() uint64 { last++; return last },
+		Heard: func(epoch uint32, u uint64, said daemon.Transcript) csm.Final {
+			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(said.Text))}
+		},
+	}, 3, true, func(int64, int64) bool { return false })
+	m.wordsOnly = true
+	var out []string
+	note := func(events ...csm.Event) {
+		for _, e := range events {
+			if e != nil {
+				out = append(out, told(e))
+			}
+		}
+	}
+	note(m.voice(4800, 0), m.started("turn_1", 48000), m.silence(9600))
+	note(m.gone()...)
+	u := m.open()
+	note(m.undecided(u)...)
+	note(m.undecided(u)...)
+	note(m.voice(480000, 0), m.started("turn_1", 504000))
+	note(m.undecided(m.open())...) // the voice goes on
+	note(m.stopped("turn_1", 528000))
+	note(m.final("turn_1", daemon.Certain("go on"))...)
+	want := "1 starts 100; 1 pauses 200; 1 ends 200; 1 nothing; 2 starts 10000; 2 ends 11000; 2 words 2"
 	if got := strings.Join(out, "; "); got != want {
 		t.Errorf("the core is told\n%s, want\n%s", got, want)
 	}

@@ -123,7 +123,8 @@ func lacks(set protocol.Settings) (codes []protocol.ErrorCode) {
 		{!voice.Verbatim, protocol.CodeVoiceParaphrases},
 		{!voice.HeardPositions, protocol.CodeHeardRoughly},
 		{!voice.Cancel, protocol.CodeVoiceNotStopped},
-		{!hearing.Partials, protocol.CodeWordsLate},
+		{hearing.Partials == provider.Unsupported, protocol.CodeWordsLate},
+		{hearing.Partials == provider.ByPipeline, protocol.CodeWordsByPipeline},
 		{!hearing.Logprobs, protocol.CodeWordsUnchecked},
 		{hearing.Vocabulary != provider.Prompt && (hearing.Vocabulary != provider.Keywords || keywords(vocabulary(set)) == nil) && set.Transcription.Prompt != "", protocol.CodeVocabularyUnused},
 	} {

@@ -37,7 +37,7 @@ func TestWhatTheChosenServicesLack(t *testing.T) {
 		}, []protocol.ErrorCode{protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},
 		{"any server", func(s *protocol.Settings) { s.Provider = protocol.ProviderCompatible }, []protocol.ErrorCode{protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},
 		{"LocalAI", func(s *protocol.Settings) { s.Provider = protocol.ProviderLocalAI },
-			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly, protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},
+			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly, protocol.CodeWordsByPipeline, protocol.CodeWordsUnchecked}},
 	} {
 		set := protocol.DefaultSettings()
 		c.change(&set)

@@ -182,7 +182,7 @@ func TestEveryDialFailureHasItsWords(t *testing.T) {
 	for _, code := range []string{
 		realtime.CodeAuthentication, realtime.CodeCredentialsMissing, realtime.CodeConnectionFailed, realtime.CodeConnectTimeout,
 		realtime.CodeRateLimited, realtime.CodeConnectionLost, realtime.CodeSessionExpired, realtime.CodeProtocolError,
-		realtime.CodeQuotaExceeded, realtime.CodeRegionUnsupported, realtime.CodeAccessDenied, realtime.CodeModelUnavailable, realtime.CodeCallRejected,
+		realtime.CodeQuotaExceeded, realtime.CodeRegionUnsupported, realtime.CodeAccessDenied, realtime.CodeModelUnavailable, realtime.CodePipelineFailed, realtime.CodeCallRejected,
 	} {
 		if !slices.Contains(csm.Codes, csm.Code(code)) || !protocol.ErrorCode(code).Known() {
 			t.Errorf("%s is unknown to the core or the wire", code)

@@ -172,7 +172,7 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 	row, _ := provider.Of(string(of))
 	cfg := realtime.Config{
 		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model,
-		TurnDetection: turnDetection(set.TurnDetection, j), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
+		TurnDetection: turnDetection(set, j), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
 		Networks:    &s.networks,
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
@@ -196,6 +196,9 @@ func (s *service) dialConfig(set protocol.Settings, j *judge) (realtime.Config, 
 	}
 	if row.Session != nil {
 		cfg.Model = cmp.Or(cfg.Model, row.Session.Model)
+		if row.Session.Transcribes { // its models load before the session is announced
+			cfg.ConnectTimeout = set.Conversation.StartTimeout
+		}
 	}
 	if row.Deployments {
 		cfg.Model = set.Deployment
@@ -240,11 +243,20 @@ func recognises(cfg *realtime.Config, set protocol.Settings) {
 }
 
 // turnDetection returns what the service is told: how it ends the turns of a call without a judge, and
-// of voices that the judge does not know.
-func turnDetection(d protocol.TurnDetectionSettings, j *judge) realtime.TurnDetection {
+// of voices that the judge does not know. A pipeline knows whether its models hear the end of a turn:
+// LocalAI would wait 4 to 8 s of silence for one that does not, and before 4.5.6 hears nothing with
+// semantic_vad.
+func turnDetection(set protocol.Settings, j *judge) realtime.TurnDetection {
+	d := set.TurnDetection
+	row, _ := provider.Of(string(set.SessionWith()))
+	pipeline := row.Session != nil && row.Session.Transcribes
 	switch {
 	case d.Mode == protocol.TurnPushToTalk, j != nil && !j.settles:
 		return realtime.TurnDetection{Type: realtime.NoDetection}
+	case pipeline && d.Mode == protocol.TurnAutomatic:
+		return realtime.TurnDetection{Type: realtime.ServiceDetection}
+	case pipeline && d.Mode == protocol.TurnPatient:
+		return realtime.TurnDetection{Type: realtime.ServerVAD, Threshold: d.Threshold, PrefixPadding: d.PrefixPadding, Silence: pauses(d).Unclear}
 	case d.Mode == protocol.TurnAutomatic:
 		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: d.Eagerness}
 	case d.Mode == protocol.TurnPatient:

@@ -125,6 +125,24 @@ func TestTheSessionHasItsOwnVoice(t *testing.T) {
 	}
 }
 
+// A pipeline loads its models before it announces the session, which may take as long as the conversation
+// may take to start.
+func TestAPipelineMayLoadItsModels(t *testing.T) {
+	s := newService(&World{link: &link{}})
+	t.Cleanup(func() {
+		if err := s.shut(); err != nil {
+			t.Error(err)
+		}
+	})
+	for of, want := range map[protocol.Provider]time.Duration{protocol.ProviderLocalAI: 90 * time.Second, protocol.ProviderOpenAI: 0} {
+		set := protocol.DefaultSettings()
+		set.Provider, set.Conversation.StartTimeout = of, 90*time.Second
+		if cfg, err := s.dialConfig(set, nil); err != nil || cfg.ConnectTimeout != want {
+			t.Errorf("%s may connect for %v, want %v (%v)", of, cfg.ConnectTimeout, want, err)
+		}
+	}
+}
+
 // The embedded server is told how it ends the turns of voices that the judge does not know; a service
 // without turn detection is told so. Without a judge, the service ends them.
 func TestTurnModesOnTheRealtimeWire(t *testing.T) {
@@ -134,6 +152,8 @@ func TestTurnModesOnTheRealtimeWire(t *testing.T) {
 	semantic := realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessAuto}
 	patient := realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessLow}
 	none := realtime.TurnDetection{Type: realtime.NoDetection}
+	slow := fixed
+	slow.Silence = 1400 * time.Millisecond
 	for _, c := range []struct {
 		provider protocol.Provider
 		mode     string
@@ -155,7 +175,10 @@ func TestTurnModesOnTheRealtimeWire(t *testing.T) {
 		{protocol.ProviderOpenAI, protocol.TurnServer, detector, false, false, fixed},
 		{protocol.ProviderOpenAI, protocol.TurnAutomatic, detector, true, false, semantic},
 		{protocol.ProviderAzure, protocol.TurnPatient, detector, false, true, none},
-		{protocol.ProviderLocalAI, protocol.TurnAutomatic, detector, false, false, semantic},
+		{protocol.ProviderLocalAI, protocol.TurnAutomatic, detector, false, false, realtime.TurnDetection{Type: realtime.ServiceDetection}},
+		{protocol.ProviderLocalAI, protocol.TurnPatient, detector, false, false, slow},
+		{protocol.ProviderLocalAI, protocol.TurnServer, detector, false, false, fixed},
+		{protocol.ProviderLocalAI, protocol.TurnPushToTalk, detector, false, false, none},
 		{protocol.ProviderLocalAI, protocol.TurnPhrase, detector, false, false, fixed},
 		{protocol.ProviderLive, protocol.TurnServer, detector, false, false, fixed},
 	} {
@@ -164,7 +187,7 @@ func TestTurnModesOnTheRealtimeWire(t *testing.T) {
 		w := &World{cfg: Config{Detector: c.detector}, link: &link{}}
 		w.link.deaf.Store(c.deaf)
 		j := newJudge(w, set)
-		if got := turnDetection(set.TurnDetection, j); got != c.want || (j != nil) != c.judged {
+		if got := turnDetection(set, j); got != c.want || (j != nil) != c.judged {
 			t.Errorf("%s, %s: %+v, judged %v, want %+v", c.provider, c.mode, got, j != nil, c.want)
 		}
 	}

@@ -177,7 +177,7 @@ func (w wire) differs() (what []string) {
 		lacks bool
 		what  string
 	}{
-		{!hearing.Partials, "words after the end of speech"},
+		{hearing.Partials != provider.Supported, "words after the end of speech"},
 		{!hearing.Logprobs, "no probabilities"},
 		{!voice.Verbatim, "may paraphrase"},
 		{!voice.HeardPositions, "heard positions are rough"},
