@@ -3,6 +3,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
+import type { Command } from './commandNames';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
 import { Aloud } from './copilot/aloud';
@@ -21,7 +22,6 @@ import { type Program, check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
 import { openFolders } from './folders';
 import { HoldKey } from './holdKey';
-import type { Command } from './extension';
 import { type Model, isActive, mayHear } from './model';
 import { type Feed, connect } from './panel';
 import type { FromPage } from './panelwire';

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { keyOf } from './calls';
 import { type Change, type Changes, difference } from './changes';
 import { CHANGED, type Files, Refused } from './files';
-import type { Input, Own } from './own';
+import type { Input, Own } from './tool';
 
 /** Maximum number of places that one call may change, and of files in a rename. */
 const EDITS = 50;

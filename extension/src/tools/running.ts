@@ -4,7 +4,7 @@
 import * as vscode from 'vscode';
 import { canonical } from './calls';
 import { CHANGED, type Files, Refused } from './files';
-import type { Input, Own, Token } from './own';
+import type { Input, Own, Token } from './tool';
 import { type Scripts, packageScripts, textOf } from './scripts';
 import { runShell } from './shell';
 import { type Resolved, ofFolder, ofWorkspace, resolveTask, taskNamed } from './tasks';

@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as vscode from 'vscode';
-import type { Token } from './own';
+import type { Token } from './tool';
 
 /** Maximum length of the returned output, in characters. The end is kept, because it shows the result. */
 const TAIL = 12_000;
