@@ -84,7 +84,7 @@ export class Window implements vscode.Disposable {
     const guard = new Guard(userFolder(extension), () => this.refresh());
     this.context = new Context(t, guard);
     this.confirming = new Confirming(extension.globalState, () => this.conversation.offerTools());
-    this.tools = new OwnTools(new Files(guard), log, t);
+    this.tools = new OwnTools(new Files(guard), log, t, (callId, outcome) => this.conversation.change({ is: 'outcome', callId, outcome }));
     this.keys = new Keys(extension.secrets, t);
     this.reader = new ScreenReader(extension.globalState, t);
     this.models = new LanguageModels({
@@ -291,6 +291,7 @@ export class Window implements vscode.Disposable {
       vscode.languages.onDidChangeDiagnostics(refresh),
       vscode.workspace.onDidChangeWorkspaceFolders(() => {
         void this.conversation.offerWorkspace();
+        this.conversation.offerTools();
         refresh();
         this.offerWordsSoon();
       }),

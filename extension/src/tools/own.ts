@@ -12,7 +12,7 @@ import { Changes } from './changes';
 import { editing } from './editing';
 import { CHANGED, type Files, Refused } from './files';
 import { reading } from './reading';
-import { running } from './running';
+import { localFolders, running } from './running';
 import { Input, type Own, type Token } from './tool';
 
 /** Prepared is a call as reported to the daemon. */
@@ -40,9 +40,10 @@ export class OwnTools {
     private readonly files: Files,
     private readonly log: Log,
     t: Translate,
+    private readonly onOutcome: (callId: string, outcome: string) => void = () => undefined,
   ) {
     this.changes = new Changes(t, files);
-    this.tools = new Map([...reading(files), ...editing(files, this.changes), ...running(files)].map((tool) => [tool.name, tool]));
+    this.tools = new Map([...reading(files), ...editing(files, this.changes), ...running(files, t)].map((tool) => [tool.name, tool]));
   }
 
   has(name: string): boolean {
@@ -52,7 +53,7 @@ export class OwnTools {
   /** The tools that the settings allow the model to call. */
   specs(): ToolSpec[] {
     const wanted = settings().get('tools.editor', 'all');
-    return [...this.tools.values()].filter((tool) => wanted === 'all' || (wanted === 'read' && tool.readOnly)).map((tool) => ({
+    return [...this.tools.values()].filter((tool) => wanted === 'all' || (wanted === 'read' && tool.readOnly)).filter((tool) => tool.here !== true || localFolders().length > 0).map((tool) => ({
       name: tool.name,
       description: tool.description,
       inputSchema: { type: 'object', properties: tool.properties, required: tool.required ?? [], additionalProperties: false },
@@ -83,16 +84,19 @@ export class OwnTools {
     const refused = this.refused.get(keyOf(callId, input));
     const tool = this.tools.get(name);
     if (refused !== undefined || tool === undefined) {
-      return { content: refused ?? 'There is no such tool.' };
+      return { content: refused ?? 'There is no such tool.', refused: true };
     }
     if (!this.specs().some((spec) => spec.name === name)) {
-      return { content: 'This tool is not allowed any more.' };
+      return { content: 'This tool is not allowed any more.', refused: true };
     }
     try {
       if (tool.prepare === undefined && (await this.elsewhere(input)) !== undefined) {
         throw new Refused(CHANGED); // the path became a link
       }
-      return { content: (await tool.run(callId, inputOf(input), token)).slice(0, RESULT) };
+      const result = await tool.run(callId, inputOf(input), token);
+      const { content, outcome } = typeof result === 'string' ? { content: result, outcome: '' } : result;
+      this.onOutcome(callId, outcome);
+      return { content: content.slice(0, RESULT) };
     } catch (err) {
       return this.reason(name, err);
     } finally {
@@ -106,11 +110,11 @@ export class OwnTools {
     return path === '' ? undefined : this.files.elsewhere(path);
   }
 
-  /** A refusal is returned as a result, so that the model continues; anything else is a tool failure. */
+  /** After a refusal the model continues; anything else is a tool failure. */
   private reason(name: string, err: unknown): InvokeToolResult {
     const message = err instanceof Error ? err.message : String(err);
     if (err instanceof Refused) {
-      return { content: message };
+      return { content: message, refused: true };
     }
     this.log.warn(`the tool ${name} failed`);
     return { content: message, isError: true };

@@ -36,6 +36,13 @@ export class Input {
   }
 }
 
+/** Result is what a tool returns: for the model, and in a few words for the user, in the user's language. */
+export interface Result {
+  readonly content: string;
+  /** how it ended, such as "3 failed"; empty if there is nothing to say */
+  readonly outcome: string;
+}
+
 /** Own is a tool. It rejects with Refused, whose message is for the model, when it cannot do something. */
 export interface Own {
   readonly name: string;
@@ -46,9 +53,11 @@ export interface Own {
   readonly readOnly?: true;
   /** its effects may be irreversible, so a plain yes is not enough */
   readonly destructive?: true;
+  /** it works only in a folder of this machine */
+  readonly here?: true;
   /** it changes files, which the editor shows during approval */
   readonly changes?: true;
   /** What the user approves: the input with everything that the call depends on. */
   prepare?(callId: string, input: Input): Promise<object>;
-  run(callId: string, input: Input, token: Token): Promise<string>;
+  run(callId: string, input: Input, token: Token): Promise<string | Result>;
 }
