@@ -12,7 +12,8 @@ import type { FromPage, ToPage } from '../src/panelwire';
 import { STATES, type Snapshot, type State } from '../src/protocol.gen';
 import { strings } from '../src/strings';
 import { english } from '../src/text';
-import { type Surroundings, present, shownLine, shownLines, visible } from '../src/view';
+import { type Surroundings, present, shownLine, shownLines } from '../src/view';
+import { visible } from '../src/shownCall';
 import { bundled } from './bundled';
 
 const source = bundled('main.ts');
@@ -213,6 +214,22 @@ test('the approval card shows a long command to its end, and every member of the
   assert.match(panel.get('approval-destructive').textContent ?? '', /Only a click allows it/);
 });
 
+test('a change is shown as a diff, old before new, in the order of the call, with the whole input one click away', async () => {
+  const panel = await Panel.open();
+  const input = { edits: [{ newText: 'one\nthree\n', oldText: 'one\ntwo\n', why: 'it is wrong' }, { oldText: '', newText: 'new' }], path: 'a.go' };
+  panel.show(inState('listening', { approval: { callId: 'c', name: 'editor_apply_edit', status: 'waitingForApproval', destructive: false, input } }));
+  const rows = panel.all('.member').map((row) => [row.querySelector('dt')?.textContent, [...row.querySelectorAll('dd code')].map((code) => `${code.className}|${code.textContent}`)]);
+  assert.deepEqual(rows, [
+    ['edits 1 oldText → newText', ['kept|  one', 'removed|- two', 'added|+ three', 'kept|  ']],
+    ['edits 1 why', ['|it is wrong']],
+    ['edits 2 oldText → newText', ['added|+ new']],
+    ['path', ['|a.go']],
+  ]);
+  const whole = panel.get('approval-whole');
+  assert.ok(!whole.hasAttribute('open'));
+  assert.deepEqual(JSON.parse(whole.querySelector('pre')?.textContent ?? ''), input);
+});
+
 test('each call is shown whole, and the click that allows it sends its hash', async () => {
   const calls = JSON.parse(readFileSync(join(__dirname, '../../../testdata/calls.json'), 'utf8')) as { tool: string; input: unknown; hash: string }[];
   const leaves = (v: unknown): unknown[] => typeof v === 'object' && v !== null && Object.keys(v).length > 0
@@ -220,10 +237,11 @@ test('each call is shown whole, and the click that allows it sends its hash', as
   for (const [i, { tool, input, hash }] of calls.entries()) {
     const panel = await Panel.open();
     panel.show(inState('listening', { approval: { callId: `c${String(i)}`, hash, name: tool, input, status: 'waitingForApproval', destructive: false } }));
+    panel.window.document.querySelector('[data-testid=approval-whole]')?.remove(); // the card says all of it without that
     const card = panel.get('approve').closest('[data-testid=approval]')?.textContent ?? '';
     for (const leaf of leaves(input)) {
       const text = visible(typeof leaf === 'string' ? leaf : JSON.stringify(leaf));
-      assert.ok(text === '{}' || card.includes(text) || card.includes(JSON.stringify(leaf).slice(1, -1)), `${text} is not in ${card}`);
+      assert.ok(text === '{}' || text.split('\n').every((line) => card.includes(line)) || card.includes(JSON.stringify(leaf).slice(1, -1)), `${text} is not in ${card}`);
     }
     panel.elapse();
     panel.click(panel.get('approve'));
@@ -338,7 +356,7 @@ test('an open detail stays open, and a focused element focused, when its line, t
   const details = panel.get('line').querySelector('details')!;
   details.setAttribute('open', '');
   panel.show(inState('processing', { lines: [tool('completed')] }));
-  assert.equal(panel.get('tool-status').textContent, 'Done');
+  assert.equal(panel.get('tool-status').textContent, 'Used the tool run');
   assert.ok(panel.get('line').querySelector('details') === details && details.hasAttribute('open'));
 
   panel.get('microphone').focus();
