@@ -3,6 +3,16 @@
 import * as vscode from 'vscode';
 import type { Workspace } from './protocol.gen';
 
+/** The open folders of this machine, where commands can run. */
+export function localFolders(): vscode.WorkspaceFolder[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file');
+}
+
+/** Where the open folders are: at least one on this machine, all on another one, or none open. */
+export function placeOfFolders(): 'here' | 'remote' | 'none' {
+  return localFolders().length > 0 ? 'here' : (vscode.workspace.workspaceFolders ?? []).length > 0 ? 'remote' : 'none';
+}
+
 /** The folder of the open file; undefined if no file of a folder is open. */
 export function activeFolder(): vscode.WorkspaceFolder | undefined {
   const document = vscode.window.activeTextEditor?.document.uri;
@@ -15,7 +25,7 @@ export function activeFolder(): vscode.WorkspaceFolder | undefined {
  */
 export function openFolders(): Workspace {
   const trusted = vscode.workspace.isTrusted;
-  const here = (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file');
+  const here = localFolders();
   const active = activeFolder();
   return {
     folders: here.map((f) => ({ path: f.uri.fsPath, name: f.name, trusted })),

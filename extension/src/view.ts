@@ -58,6 +58,8 @@ export interface Surroundings {
   readonly speaker: string;
   readonly context: readonly Piece[];
   readonly trusted: boolean;
+  /** where the open folders are */
+  readonly place?: 'here' | 'remote' | 'none';
   /** states are announced by tones, and no voice speaks */
   readonly tones?: boolean;
   readonly silent?: boolean;
@@ -122,6 +124,8 @@ export interface View {
   readonly facts: Facts;
   readonly context: readonly Piece[];
   readonly contextOff: string;
+  /** what the assistant cannot do in this window; empty if nothing is left out */
+  readonly limits: string;
   /** what a conversation needs, shown before the first one */
   readonly checks: readonly Check[];
   /** who answers */
@@ -218,6 +222,8 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     assistant: around.agent === undefined || around.agent === '' ? t('Copilot') : around.agent,
     startKey: around.startKey ?? '',
     unsent: around.unsent ?? '',
+    limits: around.place === 'remote' ? t('Remote window: files can be read and changed, but no commands run there.')
+      : around.place === 'none' ? t('No folder is open: there are no files to read or change, and no commands run.') : '',
     contextOff: around.trusted ? '' : t('This workspace is not trusted: nothing from it is sent.'),
   };
 }

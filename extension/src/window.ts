@@ -20,7 +20,7 @@ import { editorCommand } from './editorCommands';
 import { environment } from './daemon/environment';
 import { type Program, check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
-import { openFolders } from './folders';
+import { openFolders, placeOfFolders } from './folders';
 import { HoldKey } from './holdKey';
 import { type Model, isActive, mayHear } from './model';
 import { type Feed, connect } from './panel';
@@ -168,6 +168,7 @@ export class Window implements vscode.Disposable {
       speaker: device('audio.outputDevice'),
       context: this.inChatView() ? [] : this.context.pieces(),
       trusted: vscode.workspace.isTrusted,
+      place: placeOfFolders(),
       tones: set.get('cues.enabled', true) && set.get('cues.volume', 0.5) > 0,
       silent: set.get('voice.silent', false),
       agent: this.agent(),

@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { EditorCommandParams, EditorCommandResult, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import { listed } from '../copilot/tools';
 import type { Log } from '../daemon/sidecar';
+import { localFolders } from '../folders';
 import type { Model } from '../model';
 import type { Translate } from '../text';
 import { keyOf } from './calls';
@@ -12,7 +13,7 @@ import { Changes } from './changes';
 import { editing } from './editing';
 import { CHANGED, type Files, Refused } from './files';
 import { reading } from './reading';
-import { localFolders, running } from './running';
+import { running } from './running';
 import { Input, type Own, type Token } from './tool';
 
 /** Prepared is a call as reported to the daemon. */

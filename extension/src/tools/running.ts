@@ -3,7 +3,7 @@
 
 import * as vscode from 'vscode';
 import { canonical } from './calls';
-import { activeFolder } from '../folders';
+import { activeFolder, localFolders } from '../folders';
 import type { Translate } from '../text';
 import { CHANGED, type Files, Refused } from './files';
 import { failures } from './testOutput';
@@ -116,10 +116,6 @@ async function task(files: Files, all: readonly vscode.Task[], found: vscode.Tas
 }
 
 const NO_FOLDER = 'No folder of this machine is open, so nothing can be run. In a remote window, files can be read and changed, but the commands of this extension do not run there.';
-
-export function localFolders(): vscode.WorkspaceFolder[] {
-  return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file');
-}
 
 /** The name of a folder, or its path if another one has the same name. */
 function nameOf({ name, uri }: vscode.WorkspaceFolder): string {
