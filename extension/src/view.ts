@@ -364,7 +364,7 @@ function buttonsOf(m: Model, t: Translate): Button[] {
 
 function noticeOf(m: Model): View['notice'] {
   const n = m.notice;
-  if (n === undefined || n.kind === 'resync' || (n.code !== undefined && n.code === m.problem?.code) || n.progress === 1) {
+  if (n === undefined || n.kind === 'resync' || (n.code !== undefined && n.code === m.problem?.code) || n.progress === 1 || asked(m, n.message)) { // a question that is asked again
     return undefined;
   }
   return n.progress === undefined

@@ -236,11 +236,14 @@ test('who answers is the model, or the agent that is chosen', () => {
   assert.deepEqual([v.facts.model, v.assistant], ['codex-acp', 'codex-acp']);
 });
 
-test('the question that its card shows is no caption, nor is it when the card is gone', () => {
+test('the question that its card shows is no caption and no notice, nor is it when the card is gone', () => {
   const question = 'Yes or no: May I use the tool run? The panel shows the whole call.';
   const approval = { callId: 'c', name: 'run', status: 'waitingForApproval' as const, destructive: false, question };
   const apart = (over: Partial<Model>): boolean | undefined => present(inState('speaking', { caption: { turnId: 't', text: question, heardChars: 3 }, ...over }), around, english).caption?.apart;
   const decided: Line = { id: 1, kind: 'tool', conversation: 1, turnId: 't', role: 'assistant', text: 'run', final: true, at: 0, call: { ...approval, status: 'rejected' } };
+  const again = { approval, notice: { message: question, severity: 'info' as const, kind: 'message' as const } };
+  assert.equal(present(inState('listening', again), around, english).notice, undefined);
+  assert.ok(present(inState('listening', { ...again, notice: { ...again.notice, message: 'Louder.' } }), around, english).notice);
   assert.deepEqual([apart({ approval }), apart({ lines: [decided] }), apart({})], [false, false, true]);
 });
 
