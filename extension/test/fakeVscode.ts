@@ -498,9 +498,9 @@ export function install(): Fake {
             }
           }
         }
-        const document = fake.documents.get(uri.path) as Document | undefined;
+        const document = fake.documents.get(uri.path);
         return document === undefined ? Promise.reject(new Error('no such file'))
-          : document.getText().includes('\0') ? Promise.reject(new Error('File seems to be binary and cannot be opened as text'))
+          : document instanceof Document && document.getText().includes('\0') ? Promise.reject(new Error('File seems to be binary and cannot be opened as text'))
           : Promise.resolve(document);
       },
       asRelativePath: (uri: { path: string }) => uri.path.split('/').at(-1),
