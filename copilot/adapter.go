@@ -174,7 +174,7 @@ type Caller interface {
 	// CallTool runs a call once and returns the tool's result. When wanted is done, it
 	// asks the tool to stop if possible, but still waits for it to end, since a call that
 	// ran has a result. It stops waiting when ctx is done. ErrCancelled says that the
-	// tool stopped; ErrChanged says that nothing ran; any other error says that the call
+	// tool stopped; ErrChanged and ErrRefused say that nothing ran; any other error says that the call
 	// failed, possibly with a result.
 	CallTool(ctx, wanted context.Context, c ToolCall) (result string, err error)
 }

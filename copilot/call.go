@@ -13,6 +13,10 @@ import (
 // no longer the one that the user was asked about.
 var ErrChanged = errors.New("the call is not the one that was asked about")
 
+// ErrRefused is wrapped by the error of a Caller whose tool did nothing: the result says why,
+// and the answer continues.
+var ErrRefused = errors.New("the tool did not run the call")
+
 // ToolCall is one call of a tool: what the user is asked about, what is shown, and what
 // runs. Nothing that the assistant sent is left out of it.
 type ToolCall struct {

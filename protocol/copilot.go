@@ -153,7 +153,11 @@ type InvokeToolParams struct {
 // result or with requestCancelled.
 type InvokeToolResult struct {
 	Content string `json:"content"`
-	IsError bool   `json:"isError,omitempty"`
+	// The tool failed, which ends the answer.
+	IsError bool `json:"isError,omitempty"`
+	// The tool did nothing, and content says why. The answer continues, and the call has
+	// failed.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // ApproveToolParams are the params of copilot/approveTool: a click in place of a spoken

@@ -90,6 +90,11 @@ var labels = map[State]words{
 // is the display name of the assistant, "" for Copilot.
 func (l Locale) Label(s State, agent string) string { return labels[s].by(agent).in(l) }
 
+// AnswerLabel is the localizedLabel of listening for the answer to a question about a call.
+func (l Locale) AnswerLabel() string {
+	return words{"● Waiting for your answer", "● Wartet auf Ihre Antwort", "● お返事を待っています"}.in(l)
+}
+
 // VoicePausedLabel is the localizedLabel of speaking while the user has paused the voice.
 func (l Locale) VoicePausedLabel() string {
 	return words{"⋯ Voice paused", "⋯ Stimme angehalten", "⋯ 音声を一時停止中"}.in(l)

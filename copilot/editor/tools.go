@@ -70,6 +70,7 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	var result struct {
 		Content *string `json:"content"`
 		IsError bool    `json:"isError"`
+		Refused bool    `json:"refused"`
 	}
 	err := a.caller.Await(ctx, wanted, methodInvoke, params, &result)
 	var rpc *jsonrpc2.Error
@@ -85,6 +86,8 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 		return "", failed("the connection to the editor was lost")
 	case result.Content == nil:
 		return "", failed("the editor's result of a tool has no content")
+	case result.Refused:
+		return *result.Content, copilot.ErrRefused
 	case result.IsError:
 		return *result.Content, failed("the tool returned an error")
 	}

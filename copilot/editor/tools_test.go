@@ -153,6 +153,7 @@ func TestCallToolAndItsEnds(t *testing.T) {
 	}{
 		"it ran":            {answer: `{"content":"1 failed"}`, result: "1 failed"},
 		"it has changed":    {fails: &jsonrpc2.Error{Code: -32077}, want: copilot.ErrChanged},
+		"it refuses":        {answer: `{"content":"the file is not there","refused":true}`, result: "the file is not there", want: copilot.ErrRefused},
 		"it says nothing":   {answer: `{"content":""}`},
 		"its own error":     {answer: `{"content":"no such file","isError":true}`, result: "no such file", want: gone},
 		"no content":        {answer: `{}`, want: gone},
@@ -169,7 +170,7 @@ func TestCallToolAndItsEnds(t *testing.T) {
 			})
 			result, err := cl.adapter.CallTool(t.Context(), t.Context(), copilot.ToolCall{ID: "c1", Agent: "editor", Name: "runTests", Input: json.RawMessage("{}")})
 			if result != c.result || (err == nil) != (c.want == nil) || errors.Is(err, copilot.ErrCancelled) != errors.Is(c.want, copilot.ErrCancelled) ||
-				errors.Is(err, copilot.ErrChanged) != errors.Is(c.want, copilot.ErrChanged) {
+				errors.Is(err, copilot.ErrChanged) != errors.Is(c.want, copilot.ErrChanged) || errors.Is(err, copilot.ErrRefused) != errors.Is(c.want, copilot.ErrRefused) {
 				t.Errorf("got %q, %v; want %q, %v", result, err, c.result, c.want)
 			}
 			if err != nil && c.fails != nil && err.Error() == c.fails.Error() {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Moving } from './moving.ts';
 import { folder } from './paths.ts';
 import { time } from './table.ts';
@@ -65,6 +65,8 @@ export function acting(): void {
     time('rename this and run the tests', Date.now() - begin, 'spoken, with two questions');
     await moving.save(join(folder('windows'), 'acting.webp'));
 
+    assert.deepEqual(await w.panel.frame.locator('[data-testid="tool-status"]').allInnerTexts(), ['Opened sum.js', 'Renamed totl to total', `Ran npm test in ${basename(w.server.workspace)}, passed`]);
+
     const requests = w.copilot.all('request');
     assert.equal(requests.length, 4);
     assert.ok(requests[0]?.tools.includes('editor_apply_edit'));
@@ -82,7 +84,7 @@ async function question(w: World, tool: string, words: string): Promise<void> {
   const asked = Date.now();
   assert.ok((await w.panel.get('approval-question').innerText()).startsWith(words));
   await until('the question', () => w.room.heardSince(asked) > 1000);
-  await w.panel.label('Listening');
+  await w.panel.label('Waiting for your answer');
   assert.equal(await w.window.dialog().count(), 0);
 }
 

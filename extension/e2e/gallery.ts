@@ -366,7 +366,7 @@ export function gallery(): void {
     await stage.next();
     await panel.get('approval').waitFor();
     await stage.reach('Speaking');
-    await stage.reach('Listening'); // the answer and then the question were spoken
+    await stage.reach('Waiting for your answer'); // the answer and then the question were spoken
     await picture('09-approval');
     await panel.get('approve').click();
     await panel.frame.locator('[data-testid="tool-status"][data-status="completed"]').waitFor();

@@ -276,7 +276,7 @@ export function tools(): void {
     assert.deepEqual(w.copilot.all('tool'), [], 'it runs only when it was allowed');
     // The question is spoken; a yes counts only after the user heard it.
     await until('the question', () => w.room.heardSince(begin) > 1000);
-    await w.panel.label('Listening');
+    await w.panel.label('Waiting for your answer');
     await w.picture('windows', 'approval');
     await w.reply('yes');
     await w.copilot.nth('tool');
@@ -313,7 +313,7 @@ export function tools(): void {
     await ask(w, 'Would they pass now?');
     await w.panel.get('approval').waitFor();
     await until('the question', () => w.room.heardSince(begin) > 1000);
-    await w.panel.label('Listening');
+    await w.panel.label('Waiting for your answer');
     await w.reply('no');
     await w.panel.label('Listening');
     assert.deepEqual(w.copilot.all('tool'), []);
@@ -332,7 +332,7 @@ async function deploy(w: World): Promise<string> {
   await w.panel.get('approval').waitFor();
   const asked = await w.panel.get('approval-question').innerText();
   await until('the question', () => w.room.heardSince(begin) > 1000);
-  await w.panel.label('Listening');
+  await w.panel.label('Waiting for your answer');
   await w.reply('yes');
   await w.window.dialog().waitFor();
   return asked;

@@ -200,7 +200,7 @@ export class World {
       }
       assert.equal(this.copilot.all('tool').length, ran, 'a reply that was not understood runs nothing');
       assert.ok(times < REPLIES, `"${what}" was not understood ${times} times`);
-      await this.panel.label('Listening');
+      await this.panel.label('Waiting for your answer');
     }
   }
 

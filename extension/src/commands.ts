@@ -1,18 +1,22 @@
 // Implementations of the commands.
 
 import * as vscode from 'vscode';
-import type { Consent } from './copilot/languageModels';
+import type { Command } from './commandNames';
+import type { Conversation } from './conversation';
+import type { Confirming } from './copilot/confirming';
+import type { Consent, LanguageModels } from './copilot/languageModels';
 import { ALOUD } from './copilot/tools';
 import { choices } from './devices';
 import { diagnosticsOf } from './diagnostics';
-import type { Command } from './extension';
-import { installLocalVoice } from './localVoice';
+import type { HoldKey } from './holdKey';
+import { type Site, installLocalVoice } from './localVoice';
 import { isActive } from './model';
-import type { Provider } from './protocol.gen';
+import type { Device, Provider } from './protocol.gen';
 import { keyed } from './providers';
 import { microphoneSettings } from './remedies';
-import { selectVoice } from './voices';
-import type { Window } from './window';
+import type { ScreenReader } from './screenReader';
+import type { Keys } from './secrets';
+import { type Audience, selectVoice } from './voices';
 
 export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>> & {
   /** Whether Copilot access is granted, through its model or the Chat view. Prompts the user if the editor requires it. */
@@ -24,7 +28,25 @@ const t = vscode.l10n.t;
 /** Maximum length read aloud from the cursor, in characters. */
 const READ = 20_000;
 
-export function actions(w: Window): Actions {
+/** What the commands need of the window. */
+export interface Desk extends Audience, Site {
+  readonly conversation: Conversation;
+  readonly log: vscode.LogOutputChannel;
+  readonly models: LanguageModels;
+  readonly keys: Keys;
+  readonly key: HoldKey;
+  readonly confirming: Confirming;
+  readonly reader: ScreenReader;
+  readonly extension: { readonly extension: Pick<vscode.Extension<unknown>, 'id' | 'packageJSON'> };
+  /** the devices that were last listed */
+  devices: readonly Device[];
+  needsModel(): boolean;
+  access(allowed: boolean): void;
+  keep(unsent: string): void;
+  checkSetup(): Promise<void>;
+}
+
+export function actions(w: Desk): Actions {
   const c = w.conversation;
   const set = (): vscode.WorkspaceConfiguration => vscode.workspace.getConfiguration('agentvoice');
 
@@ -142,7 +164,7 @@ export function actions(w: Window): Actions {
     clearTranscript: () => clearTranscript(w),
     checkSetup: () => w.checkSetup(),
     setUpScreenReader: () => w.reader.setUp(),
-    exportDiagnostics: () => diagnosticsOf(w),
+    exportDiagnostics: () => diagnosticsOf(c, (w.extension.extension.packageJSON as { version: string }).version),
     restartDaemon: () => c.restart(),
     showPanel: () => vscode.commands.executeCommand('agentvoice.panel.focus'),
     showLog: () => w.log.show(),
@@ -170,7 +192,7 @@ export function actions(w: Window): Actions {
 }
 
 /** Clears the transcript, and offers to restore it. */
-async function clearTranscript({ conversation: c }: Window): Promise<void> {
+async function clearTranscript({ conversation: c }: Pick<Desk, 'conversation'>): Promise<void> {
   const { lines, clearedSeq } = c.model;
   if (lines.length === 0) {
     return;
@@ -182,7 +204,7 @@ async function clearTranscript({ conversation: c }: Window): Promise<void> {
   }
 }
 
-async function selectDevice(w: Window, which: 'inputs' | 'outputs'): Promise<void> {
+async function selectDevice(w: Pick<Desk, 'conversation' | 'devices'>, which: 'inputs' | 'outputs'): Promise<void> {
   const found = await w.conversation.ask((wire) => wire.request('audio/devices'));
   if (found === undefined) {
     return;
@@ -204,7 +226,7 @@ async function selectDevice(w: Window, which: 'inputs' | 'outputs'): Promise<voi
   }
 }
 
-async function selectModel(w: Window): Promise<void> {
+async function selectModel(w: Pick<Desk, 'conversation' | 'models'>): Promise<void> {
   const models = await w.models.models();
   const now = await w.conversation.ask((wire) => wire.request('copilot/models'));
   const marked = (label: string, id: string | undefined): string => ((now?.selected ?? '') === (id ?? '') ? `$(check) ${label}` : label);
@@ -223,10 +245,10 @@ async function selectModel(w: Window): Promise<void> {
   }
 }
 
-async function selectTools(w: Window): Promise<void> {
+async function selectTools({ confirming }: Pick<Desk, 'confirming'>): Promise<void> {
   const set = vscode.workspace.getConfiguration('agentvoice');
   const allowed = set.get<string[]>('tools.allowed', []);
-  const items = vscode.lm.tools.filter((tool) => !ALOUD.has(tool.name)).map((tool) => ({ label: tool.name, description: w.confirming.asks(tool) ? t('the editor asks again in a dialog') : '', detail: tool.description.split('\n')[0] ?? '', picked: allowed.includes(tool.name) }));
+  const items = vscode.lm.tools.filter((tool) => !ALOUD.has(tool.name)).map((tool) => ({ label: tool.name, description: confirming.asks(tool) ? t('the editor asks again in a dialog') : '', detail: tool.description.split('\n')[0] ?? '', picked: allowed.includes(tool.name) }));
   const picked = await vscode.window.showQuickPick(items, {
     title: t('Choose Tools'),
     placeHolder: t('Copilot may ask for these. You are asked about each call.'),

@@ -3,19 +3,18 @@
 
 import { readFile, rm } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import type { Window } from './window';
+import type { Conversation } from './conversation';
 
 const t = vscode.l10n.t;
 
-export async function diagnosticsOf(w: Window): Promise<void> {
-  const report = await w.conversation.ask((wire) => wire.request('diagnostics/report'));
+export async function diagnosticsOf(conversation: Pick<Conversation, 'ask' | 'wire'>, version: string): Promise<void> {
+  const report = await conversation.ask((wire) => wire.request('diagnostics/report'));
   if (report === undefined) {
     return;
   }
-  const history = await w.conversation.ask((wire) => wire.request('conversation/history'));
-  const usage = await w.conversation.ask((wire) => wire.request('usage/summary'));
-  const past = await w.conversation.ask((wire) => wire.request('session/list'));
-  const { version } = w.extension.extension.packageJSON as { version: string };
+  const history = await conversation.ask((wire) => wire.request('conversation/history'));
+  const usage = await conversation.ask((wire) => wire.request('usage/summary'));
+  const past = await conversation.ask((wire) => wire.request('session/list'));
   const content = {
     about: t('Agent Voice diagnostics. It holds no words of yours, no paths and no keys. Read it before you share it.'),
     extension: { version, editor: `${vscode.env.appName} ${vscode.version}`, remote: remote(vscode.env.remoteName), trusted: vscode.workspace.isTrusted },
@@ -23,7 +22,7 @@ export async function diagnosticsOf(w: Window): Promise<void> {
     usage,
     sessions: past?.sessions ?? [],
     transitions: history?.transitions ?? [],
-    journal: await journal(w),
+    journal: await journal(conversation.wire),
   };
   const document = await vscode.workspace.openTextDocument({ language: 'json', content: JSON.stringify(content, null, 2) });
   await vscode.window.showTextDocument(document);
@@ -35,8 +34,7 @@ function remote(name: string | undefined): string {
 }
 
 /** The redacted journal. The daemon writes it to a temporary file, which is deleted. */
-async function journal(w: Window): Promise<unknown[]> {
-  const wire = w.conversation.wire;
+async function journal(wire: Conversation['wire']): Promise<unknown[]> {
   try {
     const written = await wire?.request('diagnostics/journal', { content: 'redacted' });
     if (written === undefined) {

@@ -1,18 +1,9 @@
 // Activation registers names and nothing else. The rest loads on first use.
 
 import * as vscode from 'vscode';
+import { COMMANDS } from './commandNames';
 import { load } from './panelPage';
 import type { Window } from './window';
-
-/** The commands in the order of package.json; commands missing there are internal to the panel. */
-export const COMMANDS = [
-  'start', 'end', 'toggle', 'takeOver', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'pause', 'pauseSpeech', 'sendNow', 'type', 'retry',
-  'repeat', 'approve', 'reject', 'readSelection', 'readFromHere', 'selectMicrophone', 'selectSpeaker', 'selectVoice', 'selectModel', 'selectTools', 'installLocalVoice', 'setUpScreenReader',
-  'allowCopilot', 'setKey', 'removeKey', 'clearTranscript', 'exportDiagnostics', 'restartDaemon', 'showPanel', 'showLog', 'openSettings',
-  'openWalkthrough', 'installCopilot', 'manageCopilot', 'openHelp', 'microphoneSettings', 'manageTrust', 'updateExtension', 'statusClicked', 'checkSetup',
-] as const;
-
-export type Command = (typeof COMMANDS)[number];
 
 let window: Window | undefined;
 

@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
+import type { Conversation } from './conversation';
 import { Unusable, run } from './daemon/find';
 import { isActive } from './model';
-import type { Window } from './window';
 
 const t = vscode.l10n.t;
 
@@ -42,7 +42,14 @@ interface Line {
 /** The outcome of an installation. */
 export type Outcome = { readonly is: 'installed' | 'cancelled' } | { readonly is: 'failed'; readonly message: string };
 
-export async function installLocalVoice(w: Window): Promise<void> {
+/** What an installation needs of the window. */
+export interface Site {
+  program(): Promise<string>;
+  readonly conversation: Pick<Conversation, 'model' | 'wire' | 'restart'>;
+  readonly log: Pick<vscode.LogOutputChannel, 'info' | 'error' | 'show'>;
+}
+
+export async function installLocalVoice(w: Site): Promise<void> {
   try {
     const program = await w.program();
     const wanted = await choose(await list(program));
@@ -111,7 +118,7 @@ async function accepted(wanted: readonly Listed[]): Promise<boolean> {
 }
 
 /** Downloads with the daemon and shows the progress. */
-function download(program: string, wanted: readonly Listed[], w: Window): Thenable<Outcome> {
+function download(program: string, wanted: readonly Listed[], { log }: Site): Thenable<Outcome> {
   const names = wanted.map((m) => m.name);
   const options = { location: vscode.ProgressLocation.Notification, title: t('Installing local voice'), cancellable: true };
   return vscode.window.withProgress(options, (progress, token) => new Promise<Outcome>((resolve) => {
@@ -122,7 +129,7 @@ function download(program: string, wanted: readonly Listed[], w: Window): Thenab
     createInterface({ input: child.stdout }).on('line', (text) => {
       const line = JSON.parse(text) as Line;
       if (line.event === 'note') {
-        w.log.info(`local voice: ${line.name}: ${line.message ?? ''}`);
+        log.info(`local voice: ${line.name}: ${line.message ?? ''}`);
       } else if (line.event === 'failed') {
         failure = line.message ?? '';
       } else if (line.event === 'progress') {
@@ -160,7 +167,7 @@ export class Meter {
 }
 
 /** A running daemon uses the new models after a restart. Do not end a conversation for that. */
-async function tell(w: Window, outcome: Outcome): Promise<void> {
+async function tell(w: Site, outcome: Outcome): Promise<void> {
   if (outcome.is === 'cancelled') {
     void vscode.window.showInformationMessage(t('The installation was stopped. The next one continues where it was.'));
     return;

@@ -20,7 +20,7 @@ import {
   type TranscriptResult,
   type TurnParams,
 } from './protocol.gen';
-import { EMPTY, type Line, type Transcript, addDivider, addWords, clear, endTurn, locateCaption, markHeard, rebuild, restore, updateCall } from './transcript';
+import { EMPTY, type Line, type Transcript, addDivider, addWords, clear, endTurn, locateCaption, markHeard, rebuild, restore, updateCall, withOutcome } from './transcript';
 
 /** State of the daemon's process. */
 export type DaemonPhase = 'off' | 'starting' | 'running' | 'restarting' | 'failed';
@@ -81,6 +81,7 @@ export type Change =
   | { readonly is: 'starting'; readonly starting: boolean }
   | { readonly is: 'problem'; readonly problem: Omit<Problem, 'then'> }
   | { readonly is: 'dismiss' }
+  | { readonly is: 'outcome'; readonly callId: string; readonly outcome: string }
   | { readonly is: 'held'; readonly held: boolean }
   | { readonly is: 'divider'; readonly text: string; readonly at: number }
   | { readonly is: 'clear' }
@@ -133,6 +134,8 @@ export function reduce(m: Model, change: Change): Model {
         : { ...m, ...GONE, daemon: change.phase, restarts: change.restarts ?? m.restarts };
     case 'attached':
       return attached(m, change);
+    case 'outcome':
+      return withOutcome(m, change.callId, change.outcome);
     case 'starting':
       return change.starting
         ? { ...m, starting: true, problem: undefined, notice: undefined }

@@ -925,7 +925,10 @@ export interface InvokeToolParams {
 /** InvokeToolResult is the result of a tool. */
 export interface InvokeToolResult {
   content: string;
+  /** The tool failed, which ends the answer. */
   isError?: boolean;
+  /** The tool did nothing, and content says why. The answer continues, and the call has failed. */
+  refused?: boolean;
 }
 
 /** JournalParams are the params of diagnostics/journal. */

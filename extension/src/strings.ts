@@ -48,6 +48,7 @@ export const strings = (t: Translate) => ({
   allow: t('Allow once'),
   reject: t('Do not allow'),
   input: t('Input'),
+  wholeInput: t('Whole input'),
   dismiss: t('Dismiss'),
   holdToTalk: t('Hold to talk'),
   holding: t('Release to send'),

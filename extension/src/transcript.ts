@@ -49,6 +49,8 @@ export interface Call {
   readonly click?: boolean;
   /** of the whole call */
   readonly hash?: string;
+  /** how it ended, in a few words; empty if there is nothing to say */
+  readonly outcome?: string;
   /** of a coding agent's call: what the agent says, the files, the changes, and the folder */
   readonly title?: string;
   readonly files?: readonly string[];
@@ -253,10 +255,11 @@ export function locateCaption(m: Transcript, p: CaptionParams): Caption {
 }
 
 /** What identifies a call besides its name and input, as far as it is known. */
-function besides({ hash, title, files, diffs, folder }: Pick<Call, 'hash' | 'title' | 'files' | 'diffs' | 'folder'>): Partial<Call> {
+function besides({ hash, title, files, diffs, folder, outcome }: Pick<Call, 'hash' | 'title' | 'files' | 'diffs' | 'folder' | 'outcome'>): Partial<Call> {
   return {
     ...(hash === undefined ? {} : { hash }), ...(title === undefined ? {} : { title }), ...(files === undefined ? {} : { files }),
     ...(diffs === undefined ? {} : { diffs }), ...(folder === undefined ? {} : { folder }),
+    ...(outcome === undefined ? {} : { outcome }),
   };
 }
 
@@ -287,6 +290,13 @@ export function updateCall<T extends Transcript>(m: T, p: ToolParams, at: number
   const answer = m.lines.findLast((l) => l.kind === 'speech' && l.role === 'assistant' && l.turnId === p.turnId && l.conversation === m.conversation);
   const within = answer === undefined ? {} : { within: { line: answer.id, at: answer.text.length } };
   return { ...append(m, { kind: 'tool', turnId: p.turnId, role: 'assistant', text: p.name, final: over, call, ...within, at }), approval };
+}
+
+/** Says how the latest call with an id ended. */
+export function withOutcome<T extends Transcript>(m: T, callId: string, outcome: string): T {
+  const i = m.lines.findLastIndex((l) => l.call?.callId === callId && l.conversation === m.conversation);
+  const line = m.lines[i];
+  return line?.call === undefined ? m : { ...m, lines: m.lines.with(i, { ...line, call: { ...line.call, outcome } }) };
 }
 
 /** Removes lines that are complete. */

@@ -6,10 +6,11 @@ import { type Mic, isDeaf, micText, phraseOf } from './mic';
 import { type Model, isActive } from './model';
 import { type Part, inOrder, placeIn } from './parts';
 import type { ProblemCode } from './problem';
-import type { State, ToolStatus } from './protocol.gen';
+import type { State } from './protocol.gen';
 import { type PanelCommand, type Remedy, remedies } from './remedies';
 import type { Translate } from './text';
-import type { Call, Line } from './transcript';
+import { type ShownCall, shownCall } from './shownCall';
+import type { Line } from './transcript';
 
 /** Tone is the colour and motion of a state. */
 export type Tone = 'ready' | 'busy' | 'listening' | 'speaking' | 'paused' | 'problem';
@@ -57,6 +58,8 @@ export interface Surroundings {
   readonly speaker: string;
   readonly context: readonly Piece[];
   readonly trusted: boolean;
+  /** where the open folders are */
+  readonly place?: 'here' | 'remote' | 'none';
   /** states are announced by tones, and no voice speaks */
   readonly tones?: boolean;
   readonly silent?: boolean;
@@ -87,35 +90,6 @@ export interface ShownLine {
   readonly correction?: string;
   readonly call?: ShownCall;
   readonly time: string;
-}
-
-/** ShownCall is a tool call as the panel shows it: exactly what would run. */
-export interface ShownCall {
-  readonly callId: string;
-  /** of the whole call; a click allows only the call that has it */
-  readonly hash: string;
-  readonly name: string;
-  readonly input: string;
-  readonly status: ToolStatus;
-  readonly statusText: string;
-  readonly question: string;
-  readonly destructive: boolean;
-  /** the complete texts that would run */
-  readonly commands: readonly string[];
-  /** cannot be approved by voice */
-  readonly click: boolean;
-  /** what to say to approve it; empty if only a click can */
-  readonly say: string;
-  /** every member of the input, and what else belongs to the call, with its value as text */
-  readonly members: readonly Member[];
-}
-
-/** Member is a named value of a call's input. */
-export interface Member {
-  readonly name: string;
-  readonly value: string;
-  /** already shown as one of the commands */
-  readonly command: boolean;
 }
 
 /** View is everything that the panel shows except the transcript's lines. */
@@ -150,6 +124,8 @@ export interface View {
   readonly facts: Facts;
   readonly context: readonly Piece[];
   readonly contextOff: string;
+  /** what the assistant cannot do in this window; empty if nothing is left out */
+  readonly limits: string;
   /** what a conversation needs, shown before the first one */
   readonly checks: readonly Check[];
   /** who answers */
@@ -225,7 +201,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
         ? undefined
         : {
             text: m.caption.text, heard: m.caption.heardChars, audible: state === 'speaking' && !voicePaused(m) && around.silent !== true,
-            apart: m.caption.line === undefined && !(m.approval?.question ?? '').includes(m.caption.text.trim()),
+            apart: m.caption.line === undefined && !asked(m, m.caption.text.trim()),
           },
     approval: m.approval === undefined ? undefined : shownCall(m.approval, t),
     problem:
@@ -246,8 +222,15 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     assistant: around.agent === undefined || around.agent === '' ? t('Copilot') : around.agent,
     startKey: around.startKey ?? '',
     unsent: around.unsent ?? '',
+    limits: around.place === 'remote' ? t('Remote window: files can be read and changed, but no commands run there.')
+      : around.place === 'none' ? t('No folder is open: there are no files to read or change, and no commands run.') : '',
     contextOff: around.trusted ? '' : t('This workspace is not trusted: nothing from it is sent.'),
   };
+}
+
+/** Whether a text is part of a question about a call, which its card shows, or showed until it was decided. */
+function asked({ approval, lines }: Model, text: string): boolean {
+  return [approval, ...lines.map(({ call }) => call)].some((call) => call?.question?.includes(text));
 }
 
 /** The range of the spoken segment in its line. */
@@ -381,7 +364,7 @@ function buttonsOf(m: Model, t: Translate): Button[] {
 
 function noticeOf(m: Model): View['notice'] {
   const n = m.notice;
-  if (n === undefined || n.kind === 'resync' || (n.code !== undefined && n.code === m.problem?.code) || n.progress === 1) {
+  if (n === undefined || n.kind === 'resync' || (n.code !== undefined && n.code === m.problem?.code) || n.progress === 1 || asked(m, n.message)) { // a question that is asked again
     return undefined;
   }
   return n.progress === undefined
@@ -483,72 +466,6 @@ function wordEnd(text: string, at: number): number {
   }
   // Scripts without spaces have no word boundary to look for, and are cut where the voice stopped.
   return at + (/^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}'’_-]*/u.exec(text.slice(at))?.[0].length ?? 0);
-}
-
-function shownCall(call: Call, t: Translate): ShownCall {
-  const texts: Record<ToolStatus, string> = {
-    requested: t('Requested'),
-    waitingForApproval: t('Needs approval'),
-    running: t('Running'),
-    completed: t('Done'),
-    failed: t('Failed'),
-    rejected: t('Not allowed'),
-    cancelled: t('Cancelled'),
-  };
-  return {
-    callId: call.callId,
-    hash: call.hash ?? '',
-    name: call.name,
-    input: visible(call.input === undefined ? '' : typeof call.input === 'string' ? call.input : JSON.stringify(call.input, null, 2)),
-    status: call.status,
-    statusText: texts[call.status],
-    question: call.question ?? '',
-    destructive: call.destructive,
-    commands: (call.commands ?? []).map(visible),
-    click: call.click === true,
-    say: call.click === true ? '' : (/[“„「]([^”“」]+)[”“」]/.exec(call.question ?? '')?.[1] ?? t('yes')),
-    members: [...membersOf(call), ...besides(call, t)],
-  };
-}
-
-/** What belongs to the call of a coding agent besides its input. */
-function besides({ diffs, files, folder, title }: Call, t: Translate): Member[] {
-  const member = (name: string, value: string): Member => ({ name: visible(name), value: visible(value), command: false });
-  return [
-    ...(title === undefined ? [] : [member(t('what the agent says'), title)]),
-    ...(diffs ?? []).flatMap((d) => [...(d.oldText === undefined ? [] : [member(`${d.path} old`, d.oldText)]), member(d.oldText === undefined ? d.path : `${d.path} new`, d.newText)]),
-    ...(files === undefined || files.length === 0 ? [] : [member(t('files'), files.join('\n'))]),
-    ...(folder === undefined ? [] : [member(t('folder'), folder)]),
-  ];
-}
-
-function membersOf({ input, commands, folder }: Call): Member[] {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return folder === undefined || input === undefined ? [] : [{ name: 'input', value: visible(typeof input === 'string' ? input : JSON.stringify(input, null, 2)), command: false }];
-  }
-  return leaves(Object.entries(input)).map(([name, value]) => ({
-    name: visible(name),
-    value: visible(typeof value === 'string' ? value : isLines(value) ? value.join('\n') : JSON.stringify(value, null, 2) ?? ''),
-    command: typeof value === 'string' && commands?.includes(value) === true,
-  }));
-}
-
-/** Whether a value is a list of texts of one line each, such as file names. */
-function isLines(value: unknown): value is string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === 'string' && v !== '' && !/[\r\n]/.test(v));
-}
-
-/** Flattens a list of objects, such as edits, into separate members: edits 1 oldText. */
-function leaves(entries: readonly (readonly [string, unknown])[]): (readonly [string, unknown])[] {
-  return entries.flatMap(([name, value]) =>
-    Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === 'object' && v !== null && !Array.isArray(v) && Object.keys(v as object).length > 0)
-      ? value.flatMap((v: object, i) => Object.entries(v).map(([key, member]) => [`${name} ${i + 1} ${key}`, member] as const))
-      : [[name, value] as const]);
-}
-
-/** Shows characters that do not show, or look like a space, as code points, so that the user approves exactly what is visible. */
-export function visible(text: string): string {
-  return text.replace(/(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 const STATUS_ICONS: Record<Mic, string> = {

@@ -2,11 +2,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as vscode from 'vscode';
+import type { Conversation } from './conversation';
 import { Unusable, run } from './daemon/find';
 import { keepVoice } from './editorCommands';
 import { mayHear } from './model';
 import { speaks } from './providers';
-import type { Window } from './window';
 
 const t = vscode.l10n.t;
 
@@ -24,7 +24,14 @@ interface Item extends vscode.QuickPickItem {
   readonly name: string;
 }
 
-export async function selectVoice(w: Window): Promise<void> {
+/** What choosing a voice needs of the window. */
+export interface Audience {
+  program(): Promise<string>;
+  readonly conversation: Pick<Conversation, 'model' | 'onChange'>;
+  readonly log: Pick<vscode.LogOutputChannel, 'warn' | 'error'>;
+}
+
+export async function selectVoice(w: Audience): Promise<void> {
   const set = vscode.workspace.getConfiguration('agentvoice');
   if (speaks((name) => set.get(name, '')) !== 'local') {
     const open = t('Open settings');
@@ -96,7 +103,7 @@ class Sample {
   private child: ChildProcess | undefined;
   private idle = (): void => undefined;
 
-  constructor(private readonly program: string, private readonly args: readonly string[], private readonly w: Window) {}
+  constructor(private readonly program: string, private readonly args: readonly string[], private readonly w: Audience) {}
 
   speak(name: string, after: number, busy: (is: boolean) => void): void {
     this.stop();

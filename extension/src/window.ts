@@ -2,6 +2,7 @@
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import * as vscode from 'vscode';
+import type { Command } from './commandNames';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
 import { Aloud } from './copilot/aloud';
@@ -17,9 +18,8 @@ import { ChatQuestions } from './copilot/questions';
 import { editorCommand } from './editorCommands';
 import { check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
-import { openFolders } from './folders';
+import { openFolders, placeOfFolders } from './folders';
 import { HoldKey } from './holdKey';
-import type { Command } from './extension';
 import { type Model, isActive, mayHear } from './model';
 import { type Feed, connect } from './panel';
 import type { FromPage } from './panelwire';
@@ -82,7 +82,7 @@ export class Window implements vscode.Disposable {
     const guard = new Guard(userFolder(extension), () => this.refresh());
     this.context = new Context(t, guard);
     this.confirming = new Confirming(extension.globalState, () => this.conversation.offerTools());
-    this.tools = new OwnTools(new Files(guard), log, t);
+    this.tools = new OwnTools(new Files(guard), log, t, (callId, outcome) => this.conversation.change({ is: 'outcome', callId, outcome }));
     this.keys = new Keys(extension.secrets, t);
     this.reader = new ScreenReader(extension.globalState, t);
     this.models = new LanguageModels({
@@ -166,6 +166,7 @@ export class Window implements vscode.Disposable {
       speaker: device('audio.outputDevice'),
       context: this.inChatView() ? [] : this.context.pieces(),
       trusted: vscode.workspace.isTrusted,
+      place: placeOfFolders(),
       tones: set.get('cues.enabled', true) && set.get('cues.volume', 0.5) > 0,
       silent: set.get('voice.silent', false),
       agent: this.agent(),
@@ -289,6 +290,7 @@ export class Window implements vscode.Disposable {
       vscode.languages.onDidChangeDiagnostics(refresh),
       vscode.workspace.onDidChangeWorkspaceFolders(() => {
         void this.conversation.offerWorkspace();
+        this.conversation.offerTools();
         refresh();
         this.offerWordsSoon();
       }),

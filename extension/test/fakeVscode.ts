@@ -52,7 +52,7 @@ export interface Fake {
   readonly files: Map<string, string>;
   /** applied edits, and displayed diffs and terminals */
   readonly tabs: { label: string; input: unknown }[];
-  readonly terminals: { name: string; pty: { onDidWrite(f: (text: string) => void): unknown; close(): void }; written: string }[];
+  readonly terminals: { name: string; pty: { onDidWrite(f: (text: string) => void): unknown; open(): void; close(): void }; written: string }[];
   tasks: unknown[];
   /** open documents, and a function that opens another one */
   readonly textDocuments: Document[];
@@ -157,6 +157,8 @@ export class Range {
 export class Document {
   isDirty = false;
   saved = 0;
+  /** whether its file cannot be written */
+  unwritable = false;
   readonly eol: number;
   constructor(readonly uri: Uri, private text: string) {
     this.eol = text.includes('\r\n') ? 2 : 1;
@@ -186,6 +188,9 @@ export class Document {
     this.isDirty = true;
   }
   save(): Promise<boolean> {
+    if (this.unwritable) {
+      return Promise.resolve(false); // as VS Code, which shows the failure in a notification
+    }
     this.isDirty = false;
     this.saved++;
     return Promise.resolve(true);
@@ -405,7 +410,11 @@ export function install(): Fake {
       },
       createTerminal: ({ name, pty }: Fake['terminals'][number]) => {
         const terminal = { name, pty, written: '', show: () => undefined };
-        pty.onDidWrite((text: string) => void (terminal.written += text));
+        // As in VS Code, what is written before the terminal opens, which takes a while, is lost.
+        setImmediate(() => {
+          pty.onDidWrite((text: string) => void (terminal.written += text));
+          pty.open();
+        });
         fake.terminals.push(terminal);
         return terminal;
       },
@@ -438,7 +447,7 @@ export function install(): Fake {
         return { dispose: () => void fake.fileSystems.delete(scheme) };
       },
       registerTextDocumentContentProvider: () => nothing,
-      saveAll: () => Promise.resolve(true),
+      saveAll: async () => (await Promise.all(fake.textDocuments.filter((d) => d.isDirty).map((d) => d.save()))).every((saved) => saved),
       applyEdit: (edit: WorkspaceEdit) => {
         edit.steps.forEach((step) => step(fake));
         return Promise.resolve(true);
@@ -479,14 +488,20 @@ export function install(): Fake {
           }
           if (open?.isDirty !== true) {
             try {
-              fake.documents.set(uri.path, new DiskDocument(uri, readFileSync(uri.path, 'utf8')));
+              const text = readFileSync(uri.path, 'utf8');
+              if (text.includes('\0')) {
+                return Promise.reject(new Error('File seems to be binary and cannot be opened as text'));
+              }
+              fake.documents.set(uri.path, new DiskDocument(uri, text));
             } catch {
               return Promise.reject(new Error('no such file'));
             }
           }
         }
         const document = fake.documents.get(uri.path);
-        return document === undefined ? Promise.reject(new Error('no such file')) : Promise.resolve(document);
+        return document === undefined ? Promise.reject(new Error('no such file'))
+          : document instanceof Document && document.getText().includes('\0') ? Promise.reject(new Error('File seems to be binary and cannot be opened as text'))
+          : Promise.resolve(document);
       },
       asRelativePath: (uri: { path: string }) => uri.path.split('/').at(-1),
       get isTrusted() {

@@ -82,9 +82,8 @@ async function tried({ tool = '', input = {} }: Cell): Promise<{ happens: string
     const { click, protected: guarded } = asked as { click?: boolean; protected?: string[] };
     return { happens: click === true || guarded !== undefined ? 'asked, by a click' : 'asked, by voice', says: JSON.stringify(asked) };
   }
-  const { content } = await tools.invoke({ callId, name: tool, input: asked }, new TokenSource().token);
-  const refused = /never read or changed|leads out|is not a text file/.test(content);
-  return { happens: refused ? 'refused' : content === 'Nothing was found.' ? 'found nothing' : tool === 'editor_git_status' ? 'runs nothing itself' : 'given', says: content };
+  const { content, refused } = await tools.invoke({ callId, name: tool, input: asked }, new TokenSource().token);
+  return { happens: refused === true ? 'refused' : content === 'Nothing was found.' ? 'found nothing' : tool === 'editor_git_status' ? 'runs nothing itself' : 'given', says: content };
 }
 
 /** The rows that are not about a call. */

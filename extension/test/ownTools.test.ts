@@ -1,7 +1,7 @@
 // The editor's built-in tools: what they may access, what needs approval, and what they do.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
@@ -16,6 +16,7 @@ const { OwnTools } = require('../src/tools/own') as typeof import('../src/tools/
 const { edited } = require('../src/tools/editing') as typeof import('../src/tools/editing');
 const { difference } = require('../src/tools/changes') as typeof import('../src/tools/changes');
 const { plain } = require('../src/tools/shell') as typeof import('../src/tools/shell');
+const { failures } = require('../src/tools/testOutput') as typeof import('../src/tools/testOutput');
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'agentvoice-tools-')));
@@ -23,6 +24,8 @@ after(() => rmSync(root, { recursive: true, force: true }));
 
 let tools: InstanceType<typeof OwnTools>;
 let calls = 0;
+/** what the tools said of their calls, in a few words */
+const outcomes: string[] = [];
 
 beforeEach(() => {
   fake.settings.clear();
@@ -31,13 +34,14 @@ beforeEach(() => {
   fake.files.clear();
   fake.documents.clear();
   fake.tabs.length = 0;
-  fake.terminals.length = 0;
+  fake.terminals.length = outcomes.length = fake.textDocuments.length = 0;
+  fake.disk = false;
   fake.tasks = [];
   fake.problems = [];
   fake.git = undefined;
   fake.editor = undefined;
   fake.folders = [new Uri('vscode-remote', '/w')];
-  tools = new OwnTools(new Files(new Guard('/home/me/.config/Code/User', () => undefined)), quiet, english);
+  tools = new OwnTools(new Files(new Guard('/home/me/.config/Code/User', () => undefined)), quiet, english, (_callId, outcome) => void outcomes.push(outcome));
 });
 
 /** Adds a file to the workspace. */
@@ -49,18 +53,21 @@ function file(path: string, text: string): Document {
 }
 
 /** Calls a tool as a model does, and runs it as if approved. */
-async function call(name: string, input: object, meanwhile?: (callId: string) => Promise<void>): Promise<{ asked: unknown; allowed: boolean; content: string; isError: boolean | undefined }> {
+async function call(name: string, input: object, meanwhile?: (callId: string) => Promise<void>): Promise<{ asked: unknown; allowed: boolean; content: string; isError: boolean | undefined; refused: boolean }> {
   const callId = `call-${++calls}`;
   const { input: asked, allowed } = await tools.prepare(callId, name, input);
   await meanwhile?.(callId);
-  const { content, isError } = await tools.invoke({ callId, name, input: asked }, new TokenSource().token);
-  return { asked, allowed, content, isError };
+  const { content, isError, refused } = await tools.invoke({ callId, name, input: asked }, new TokenSource().token);
+  return { asked, allowed, content, isError, refused: refused === true };
 }
 
 const text = async (name: string, input: object): Promise<string> => (await call(name, input)).content;
 
 test('the settings say which tools are offered, and only reading ones pass without a question', async () => {
   const names = (): string[] => tools.specs().map((spec) => spec.name);
+  assert.equal(names().length, 13);
+  assert.ok(!names().includes('editor_run_command'), 'no folder is of this machine');
+  fake.folders = [Uri.file('/w')];
   assert.equal(names().length, 14);
   assert.deepEqual(tools.specs().filter((spec) => spec.destructive).map((spec) => spec.name), ['editor_run_task', 'editor_run_command']);
   assert.equal((await tools.prepare('a', 'editor_read_file', {})).allowed, false);
@@ -96,6 +103,19 @@ test('no path leads out of the workspace', async () => {
     assert.match(content, /is not in the workspace|has no "path"/, path);
   }
   assert.match(await text('editor_list_files', { pattern: '../**' }), /leads out of the workspace/);
+});
+
+test('a drive of Windows is the same in both cases, and with or without a slash before it', async () => {
+  for (const folder of ['/c:/w', '/C:/w']) {
+    fake.folders = [new Uri('vscode-remote', folder)];
+    file(`${folder}/src/a.ts`, 'drive');
+    for (const path of ['C:\\w\\src\\a.ts', 'c:/w/src/a.ts', '/c:/w/src/a.ts', '/C:/w/src/a.ts']) {
+      assert.match(await text('editor_read_file', { path }), /drive$/, `${path} in ${folder}`);
+    }
+    for (const path of ['D:\\w\\src\\a.ts', 'C:\\W\\src\\a.ts', 'C:\\w', 'C:\\w\\..\\x']) {
+      assert.match(await text('editor_read_file', { path }), /is not in the workspace/, `${path} in ${folder}`);
+    }
+  }
 });
 
 test('a link that leads out of the workspace is refused', { skip: process.platform === 'win32' }, async () => {
@@ -297,6 +317,126 @@ test('a command is stopped with all that it started, and a long output is cut at
   const long = await text('editor_run_command', { command: 'seq 1 20000' });
   assert.match(long, /The end of the output:\n/);
   assert.ok(long.length < 13_000 && long.endsWith('20000\n'), `${long.length}`);
+});
+
+test('what is not there, no text, too large or a folder is said as it is, and refused', async () => {
+  fake.folders = [Uri.file(join(root, 'kinds'))];
+  fake.disk = true;
+  mkdirSync(join(root, 'kinds', 'sub'), { recursive: true });
+  writeFileSync(join(root, 'kinds', 'picture.png'), 'PNG\0');
+  writeFileSync(join(root, 'kinds', 'film.txt'), '');
+  truncateSync(join(root, 'kinds', 'film.txt'), 51 * 1024 * 1024 - 1);
+  for (const [path, why] of [['nowhere.ts', 'is not there.'], ['picture.png', 'is not a text file.'], ['film.txt', 'is too large: it has 51 MB, and at most 50 MB can be opened.'], ['sub', 'is a folder.']] as const) {
+    const { content, refused } = await call('editor_read_file', { path });
+    assert.deepEqual([content, refused], [`${path} ${why}`, true]);
+  }
+});
+
+test('a change that cannot be saved is called so, and nothing runs on the old file', { skip: process.platform === 'win32' }, async () => {
+  fake.folders = [Uri.file(root)];
+  const files = ['saved.ts', 'unwritable.ts'].map((name) => {
+    const document = new Document(Uri.file(join(root, name)), 'const one = 1;\n');
+    fake.documents.set(document.uri.path, document);
+    fake.textDocuments.push(document);
+    return document;
+  }) as [Document, Document];
+  files[1].unwritable = true;
+  const edits = [{ oldText: 'one', newText: 'two' }];
+  assert.equal((await call('editor_apply_edit', { path: 'saved.ts', edits })).content, 'Changed and saved: saved.ts.');
+  const { content, refused } = await call('editor_apply_edit', { path: 'unwritable.ts', edits });
+  assert.match(content, /^Changed, but not saved: unwritable\.ts\. /);
+  assert.equal(refused, false);
+  const ran = await call('editor_run_command', { command: 'echo ran' });
+  assert.match(ran.content, /^Nothing was run, because these files could not be saved.*: unwritable\.ts\./);
+  assert.deepEqual([ran.refused, fake.terminals.length], [true, 0]);
+  // The user wants no saving before tasks, and is told what ran.
+  fake.settings.set('task.saveBeforeRun', 'never');
+  assert.match(await text('editor_run_command', { command: 'echo ran' }), /^These files are not saved, so it ran with their old contents: unwritable\.ts\.\nExit code 0\./);
+  assert.deepEqual(await tools.command({ command: 'undo' }), {}, 'the disk has the old file already');
+  files[0].unwritable = true;
+  assert.deepEqual(await tools.command({ command: 'undo' }), { problem: 'The change was undone, but not saved.' });
+  assert.deepEqual(files.map((document) => document.getText()), ['const one = 1;\n', 'const one = 1;\n']);
+});
+
+test('a file that had unsaved changes is not saved with the change, and that is said', async () => {
+  const document = file('/w/a.ts', 'one\n');
+  document.isDirty = true;
+  assert.match(await text('editor_apply_edit', { path: 'a.ts', edits: [{ oldText: 'one', newText: 'two' }] }), /^Changed, but not saved: a\.ts\./);
+});
+
+test('a deleted file is a change: named in the status, and in the diff', async () => {
+  fake.folders = [Uri.file(join(root, 'git'))];
+  const at = (name: string): Uri => Uri.file(join(root, 'git', name));
+  mkdirSync(join(root, 'git'));
+  const state = {
+    HEAD: { name: 'main' }, mergeChanges: [], indexChanges: [{ uri: at('staged.ts'), status: 2 }],
+    workingTreeChanges: [{ uri: at('gone.ts'), status: 6 }, { uri: at('.env'), status: 6 }, { uri: at('key.ts'), status: 6 }],
+  };
+  const diffWithHEAD = (path: string): Promise<string> => Promise.resolve(path.endsWith('key.ts') ? '-----BEGIN RSA PRIVATE KEY-----' : `-${path.split('/').at(-1)}`);
+  fake.git = { isActive: true, exports: { getAPI: () => ({ repositories: [{ state, diffWithHEAD }], getRepository: () => ({ state, diffWithHEAD }) }) } };
+  assert.equal(await text('editor_git_status', {}), 'Branch: main\nStaged: staged.ts (deleted)\nChanged: gone.ts (deleted), key.ts (deleted)');
+  assert.equal(await text('editor_git_diff', {}), '-staged.ts\n-gone.ts');
+  assert.equal(await text('editor_git_diff', { path: 'gone.ts' }), '-gone.ts');
+  assert.match(await text('editor_git_diff', { path: 'never.ts' }), /is not there/);
+});
+
+test('one terminal shows every command from its first line, and a closed one is replaced', { skip: process.platform === 'win32' }, async () => {
+  fake.folders = [Uri.file(root)];
+  await text('editor_run_command', { command: 'echo first' });
+  await text('editor_run_command', { command: 'echo second' });
+  assert.deepEqual(fake.terminals.map(({ written }) => written), ['$ echo first\r\nfirst\r\n\r\nExit code 0.\r\n\r\n$ echo second\r\nsecond\r\n\r\nExit code 0.\r\n\r\n']);
+  fake.terminals[0]?.pty.close();
+  await text('editor_run_command', { command: 'echo third' });
+  assert.deepEqual([fake.terminals.length, fake.terminals[1]?.written.startsWith('$ echo third\r\nthird')], [2, true]);
+});
+
+test('with no folder open, or only one of another machine, a command is refused before it is asked about', async () => {
+  for (const folders of [[], [new Uri('vscode-remote', '/w')]]) {
+    fake.folders = folders;
+    for (const [name, input] of [['editor_run_command', { command: 'ls' }], ['editor_run_tests', {}]] as const) {
+      const { allowed, content, refused } = await call(name, input);
+      assert.deepEqual([allowed, refused], [true, true], name);
+      assert.match(content, /^No folder of this machine is open/);
+    }
+  }
+});
+
+test('with several folders open, a file is that of the open file\'s folder, and the call names the folder', async () => {
+  fake.folders = [new Uri('vscode-remote', '/front'), new Uri('vscode-remote', '/back')];
+  const front = file('/front/a.ts', 'front');
+  const back = file('/back/a.ts', 'back');
+  for (const [document, folder] of [[front, 'front'], [back, 'back']] as const) {
+    fake.editor = { document, selection: { active: new Position(0, 0) } };
+    assert.match(await text('editor_read_file', { path: 'a.ts' }), new RegExp(`${folder}$`));
+    const { input } = await tools.prepare(`in-${folder}`, 'editor_apply_edit', { path: 'a.ts', edits: [{ oldText: folder, newText: 'x' }] });
+    assert.equal((input as { workspaceFolder?: string }).workspaceFolder, folder);
+  }
+  assert.match(await text('editor_read_file', { path: 'front/a.ts' }), /front$/, 'a path may name the folder');
+});
+
+test('what a command and the tests came to is said in a few words', { skip: process.platform === 'win32' }, async () => {
+  fake.folders = [Uri.file(root)];
+  await call('editor_run_command', { command: 'true' });
+  await call('editor_run_command', { command: 'exit 3' });
+  for (const script of ['exit 0', 'echo "# fail 2"; exit 1', 'exit 1']) {
+    fake.files.set(join(root, 'package.json'), '{"scripts":{"test":"x"}}').set(join(root, 'yarn.lock'), '');
+    writeFileSync(join(root, 'yarn'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const path = process.env['PATH'];
+    process.env['PATH'] = `${root}:${path ?? ''}`;
+    await call('editor_run_tests', {}).finally(() => (process.env['PATH'] = path));
+  }
+  assert.deepEqual(outcomes, ['', 'exit code 3', 'passed', '2 failed', 'exit code 1']);
+});
+
+test('the number of failed tests is read from what the usual runners print', () => {
+  assert.equal(failures('# tests 5\n# pass 2\n# fail 3\n'), 3);
+  assert.equal(failures('Tests:       1 failed, 2 passed, 3 total'), 1);
+  assert.equal(failures('      Tests  2 failed | 5 passed (7)'), 2);
+  assert.equal(failures('=== 4 failed, 1 passed in 0.12s ==='), 4);
+  assert.equal(failures('test result: FAILED. 1 passed; 2 failed; 0 ignored\n\ntest result: FAILED. 3 passed; 1 failed; 0 ignored'), 3);
+  assert.equal(failures('  3 passing\n  2 failing\n'), 2);
+  assert.equal(failures('--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n--- FAIL: TestC (0.00s)\nFAIL\n'), 2);
+  assert.equal(failures('error: cannot find module'), undefined);
 });
 
 test('texts are replaced in the line ends of the file, and only what differs is touched', () => {

@@ -2,114 +2,15 @@
 // messages.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Element, HTMLElement, Range, Window } from 'happy-dom' with { 'resolution-mode': 'import' };
+import type { Element, HTMLElement } from 'happy-dom' with { 'resolution-mode': 'import' };
 import { type Model, START, reduce } from '../src/model';
 import type { Call, Line } from '../src/transcript';
-import type { FromPage, ToPage } from '../src/panelwire';
-import { STATES, type Snapshot, type State } from '../src/protocol.gen';
+import { STATES } from '../src/protocol.gen';
 import { strings } from '../src/strings';
 import { english } from '../src/text';
-import { type Surroundings, present, shownLine, shownLines, visible } from '../src/view';
-import { bundled } from './bundled';
-
-const source = bundled('main.ts');
-
-const around: Surroundings = {
-  provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
-};
-
-const inState = (state: State, over: Partial<Model> = {}, snapshot: Partial<Snapshot> = {}): Model => ({
-  ...START,
-  daemon: 'running',
-  snapshot: {
-    state, since: '', metadata: { sessionId: '' }, localizedLabel: `● ${state}`, queue: { count: 0, ids: [] }, paused: { conversation: false, voice: false }, session: { state: 'ready' },
-    connection: { state: 'open', epoch: 1 }, microphone: { open: true, muted: false, wake: false, mode: 'automatic', seq: 1 }, seq: 3, ...snapshot,
-  },
-  ...over,
-});
-
-const MUTED: Partial<Snapshot> = { microphone: { open: true, muted: true, mutedBy: 'user', wake: false, mode: 'automatic', seq: 2 } };
-
-const line = (over: Partial<Line>): Line => ({
-  id: 1, kind: 'speech', conversation: 1, turnId: 't', role: 'assistant', text: '', final: false, at: 0, ...over,
-});
-
-/** The page, with the messages it sent. */
-class Panel {
-  readonly sent: FromPage[] = [];
-  /** highlighted text, by name of the highlight */
-  readonly marks = new Map<string, Set<Range>>();
-  private readonly timers: (() => void)[] = [];
-  private readonly shown = shownLines(english);
-
-  private constructor(readonly window: Window) {
-    const globals = {
-      window, document: window.document, Node: window.Node, ResizeObserver: window.ResizeObserver, DOMParser: window.DOMParser, MutationObserver: window.MutationObserver,
-      CSS: { highlights: this.marks }, Highlight: Set,
-      setTimeout: (f: () => void) => this.timers.push(f), clearTimeout: () => undefined,
-      acquireVsCodeApi: () => ({ postMessage: (message: FromPage) => this.sent.push(message) }),
-    };
-    const run = new Function(...Object.keys(globals), source) as (...globals: unknown[]) => void;
-    run(...Object.values(globals));
-    this.post({ type: 'init', strings: strings(english), locale: 'en' });
-    this.sent.length = 0;
-  }
-
-  static async open(): Promise<Panel> {
-    const { Window } = await import('happy-dom');
-    return new Panel(new Window());
-  }
-
-  post(data: ToPage): void {
-    this.window.dispatchEvent(new this.window.MessageEvent('message', { data }));
-  }
-
-  show(model: Model, surroundings: Surroundings = around): void {
-    this.post({ type: 'view', view: present(model, surroundings, english), lines: this.shown(model.lines) });
-  }
-
-  /** Waits until new elements accept presses. */
-  elapse(): void {
-    this.timers.splice(0).forEach((f) => f());
-  }
-
-  get(testId: string): HTMLElement {
-    const found = this.window.document.querySelector(`[data-testid="${testId}"]`);
-    assert.ok(found, `there is no ${testId}`);
-    return found as HTMLElement;
-  }
-
-  all(selector: string): HTMLElement[] {
-    return [...this.window.document.querySelectorAll(selector)] as HTMLElement[];
-  }
-
-  /** The text under a highlight. */
-  marked(name: string): string {
-    return [...(this.marks.get(name) ?? [])].map((r) => r.toString()).join('');
-  }
-
-  buttons(): Element[] {
-    return [...this.get('controls').querySelectorAll('button')];
-  }
-
-  press(node: Element): void {
-    node.dispatchEvent(new this.window.PointerEvent('pointerdown', { bubbles: true }));
-  }
-
-  release(node: Element): void {
-    if (node.isConnected) { // a browser cannot click a removed node
-      node.dispatchEvent(new this.window.MouseEvent('click', { bubbles: true, detail: 1 }));
-    }
-  }
-
-  click(node: Element): void {
-    this.press(node);
-    this.release(node);
-  }
-}
+import { present, shownLine } from '../src/view';
+import { MUTED, Panel, around, inState, line, source } from './pagePanel';
 
 const EVERY: Model[] = [
   START,
@@ -196,39 +97,6 @@ test('what appears under a press is not pressed by the next click: Start where S
   panel.elapse();
   panel.click(panel.get('approve'));
   assert.deepEqual(panel.sent, [{ type: 'approve', callId: 'b', hash: 'hash of b', approved: true }]);
-});
-
-test('the approval card shows a long command to its end, and every member of the input', async () => {
-  const panel = await Panel.open();
-  const command = `cd x && ${'echo a && '.repeat(2000)}rm -rf .`;
-  const approval: Call = {
-    callId: 'a', name: 'run', status: 'waitingForApproval', destructive: true, click: true, commands: [command],
-    input: { command, cwd: '/', env: { PATH: '.' }, note: 'x'.repeat(5000) },
-  };
-  panel.show(inState('listening', { approval }));
-  assert.equal(panel.get('approval-command').textContent, command);
-  const members = Object.fromEntries(panel.all('.member').map((m) => [m.querySelector('dt')?.textContent, m.querySelector('dd')?.textContent ?? '']));
-  const { cwd, env, note } = approval.input as Record<string, unknown>;
-  assert.deepEqual({ ...members, env: JSON.parse(members['env'] ?? '') as unknown }, { cwd, env, note }, 'the command is shown above them');
-  assert.match(panel.get('approval-destructive').textContent ?? '', /Only a click allows it/);
-});
-
-test('each call is shown whole, and the click that allows it sends its hash', async () => {
-  const calls = JSON.parse(readFileSync(join(__dirname, '../../../testdata/calls.json'), 'utf8')) as { tool: string; input: unknown; hash: string }[];
-  const leaves = (v: unknown): unknown[] => typeof v === 'object' && v !== null && Object.keys(v).length > 0
-    ? Object.entries(v).flatMap(([name, member]: [string, unknown]) => [...Array.isArray(v) ? [] : [name], ...leaves(member)]) : [v];
-  for (const [i, { tool, input, hash }] of calls.entries()) {
-    const panel = await Panel.open();
-    panel.show(inState('listening', { approval: { callId: `c${String(i)}`, hash, name: tool, input, status: 'waitingForApproval', destructive: false } }));
-    const card = panel.get('approve').closest('[data-testid=approval]')?.textContent ?? '';
-    for (const leaf of leaves(input)) {
-      const text = visible(typeof leaf === 'string' ? leaf : JSON.stringify(leaf));
-      assert.ok(text === '{}' || card.includes(text) || card.includes(JSON.stringify(leaf).slice(1, -1)), `${text} is not in ${card}`);
-    }
-    panel.elapse();
-    panel.click(panel.get('approve'));
-    assert.deepEqual(panel.sent.at(-1), { type: 'approve', callId: `c${String(i)}`, hash, approved: true });
-  }
 });
 
 test('focus stays at its place through every state, and goes to the control that is shown there', async () => {
@@ -338,7 +206,7 @@ test('an open detail stays open, and a focused element focused, when its line, t
   const details = panel.get('line').querySelector('details')!;
   details.setAttribute('open', '');
   panel.show(inState('processing', { lines: [tool('completed')] }));
-  assert.equal(panel.get('tool-status').textContent, 'Done');
+  assert.equal(panel.get('tool-status').textContent, 'Used the tool run');
   assert.ok(panel.get('line').querySelector('details') === details && details.hasAttribute('open'));
 
   panel.get('microphone').focus();

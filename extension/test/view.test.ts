@@ -7,7 +7,8 @@ import type { Line } from '../src/transcript';
 import { ERROR_CODES, STATES, type Microphone, type Snapshot, type State } from '../src/protocol.gen';
 import { PANEL_COMMANDS, remedies } from '../src/remedies';
 import { english } from '../src/text';
-import { type ShownLine, type Surroundings, labelOf, present, shownLine, shownLines, statusOf, visible } from '../src/view';
+import { type ShownLine, type Surroundings, labelOf, present, shownLine, shownLines, statusOf } from '../src/view';
+import { visible } from '../src/shownCall';
 
 const around: Surroundings = {
   provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
@@ -221,16 +222,6 @@ test('a call says what to say to allow it, as the question has it, in each langu
   assert.equal(say('May I? To allow it, click Allow once in the panel; if not, say no.', { click: true }), '');
 });
 
-test('the members of a call are shown one by one, also those of a list of edits', () => {
-  const approval = {
-    callId: 'c', name: 'edit_file', status: 'waitingForApproval' as const, destructive: false,
-    input: { path: 'a.go', edits: [{ oldText: 'x', newText: 'y' }, { oldText: 'p', newText: '' }], tags: ['a', 'b'], none: [] },
-  };
-  assert.deepEqual(present(inState('listening', { approval }), around, english).approval?.members.map((m) => [m.name, m.value]), [
-    ['path', 'a.go'], ['edits 1 oldText', 'x'], ['edits 1 newText', 'y'], ['edits 2 oldText', 'p'], ['edits 2 newText', ''], ['tags', 'a\nb'], ['none', '[]'],
-  ]);
-});
-
 test('what a conversation needs is unknown until it was looked at, and missing where a failure names it', () => {
   const states = (m: Model, over: Partial<Surroundings> = {}): string[] => present(m, { ...around, ...over }, english).checks.map((c) => c.state);
   assert.deepEqual(states(START), ['unknown', 'unknown', 'unknown']);
@@ -243,6 +234,17 @@ test('who answers is the model, or the agent that is chosen', () => {
   assert.equal(present(START, around, english).facts.model, 'Model');
   const v = present(START, { ...around, agent: 'codex-acp' }, english);
   assert.deepEqual([v.facts.model, v.assistant], ['codex-acp', 'codex-acp']);
+});
+
+test('the question that its card shows is no caption and no notice, nor is it when the card is gone', () => {
+  const question = 'Yes or no: May I use the tool run? The panel shows the whole call.';
+  const approval = { callId: 'c', name: 'run', status: 'waitingForApproval' as const, destructive: false, question };
+  const apart = (over: Partial<Model>): boolean | undefined => present(inState('speaking', { caption: { turnId: 't', text: question, heardChars: 3 }, ...over }), around, english).caption?.apart;
+  const decided: Line = { id: 1, kind: 'tool', conversation: 1, turnId: 't', role: 'assistant', text: 'run', final: true, at: 0, call: { ...approval, status: 'rejected' } };
+  const again = { approval, notice: { message: question, severity: 'info' as const, kind: 'message' as const } };
+  assert.equal(present(inState('listening', again), around, english).notice, undefined);
+  assert.ok(present(inState('listening', { ...again, notice: { ...again.notice, message: 'Louder.' } }), around, english).notice);
+  assert.deepEqual([apart({ approval }), apart({ lines: [decided] }), apart({})], [false, false, true]);
 });
 
 /** A turn with an answer that calls tools: strings are the answer's text so far, names are calls. */

@@ -1,13 +1,9 @@
 // Tool approval: a sentence, exactly what would run, and the words to say.
 
 import type { Strings } from '../src/panelwire';
-import type { ShownCall } from '../src/view';
+import type { Member, ShownCall } from '../src/shownCall';
 import { type Child, type Spec, arm, button, el, h, patch, show } from './dom';
 import { icon } from './icons';
-
-/** Field names of the two texts of an edit. */
-const OLD = /(^| )old\w*$/i;
-const NEW = /(^| )new\w*$/i;
 
 export class Approval {
   readonly element: HTMLElement;
@@ -51,7 +47,7 @@ export class Approval {
     return another;
   }
 
-  /** All fields of the input: an edit's old and new text as a diff, the others by name. */
+  /** All fields of the input in its order, an edit's old and new text as a diff; and the input as it is, on request. */
   private input(call: ShownCall): Spec[] {
     const rest = call.members.filter((m) => !m.command);
     if (call.members.length === 0) {
@@ -61,11 +57,22 @@ export class Approval {
     if (rest.length === 0) {
       return [];
     }
-    return [h('dl', { key: 'input', class: 'input', 'data-testid': 'approval-input', 'aria-label': this.strings.input }, ...rest.map((m) => {
-      const kind = OLD.test(m.name) ? 'removed' : NEW.test(m.name) && call.members.some((o) => OLD.test(o.name)) ? 'added' : '';
-      return h('div', { class: m.value.includes('\n') || kind !== '' ? `member long ${kind}` : 'member' }, h('dt', {}, m.name), h('dd', {}, h('code', {}, m.value)));
-    }))];
+    return [
+      h('dl', { key: 'input', class: 'input', 'data-testid': 'approval-input', 'aria-label': this.strings.input }, ...rest.map(member)),
+      ...(call.input === '' ? [] : [h('details', { key: 'whole', 'data-testid': 'approval-whole' }, h('summary', {}, this.strings.wholeInput),
+        h('pre', { class: 'input', tabindex: '0' }, h('code', {}, call.input)))]),
+    ];
   }
+}
+
+/** A field: its value, or the lines that it removes and adds. */
+function member({ name, value, diff }: Member): Spec {
+  if (diff === undefined) {
+    return h('div', { class: value.includes('\n') ? 'member long' : 'member' }, h('dt', {}, name), h('dd', {}, h('code', {}, value)));
+  }
+  const marks = { removed: '-', added: '+', kept: ' ' } as const;
+  return h('div', { class: 'member long' }, h('dt', {}, name), h('dd', { class: 'diff', 'data-testid': 'approval-diff' },
+    ...diff.map((line) => h('code', { class: line.is }, `${marks[line.is]} ${line.text}`))));
 }
 
 /** A sentence whose first part is emphasised; the words to say are in bold. */

@@ -2,7 +2,8 @@
 // other speech.
 
 import type { Strings } from '../src/panelwire';
-import type { ShownCall, ShownLine, View } from '../src/view';
+import type { ShownCall } from '../src/shownCall';
+import type { ShownLine, View } from '../src/view';
 import { type Deeds, Look } from './answer';
 import { type Child, type Spec, button, el, h, render, show } from './dom';
 import { icon } from './icons';
@@ -204,8 +205,7 @@ export class Transcript {
   private call(call: ShownCall): Child[] {
     return [
       icon('tool'),
-      h('code', {}, call.name),
-      h('span', { class: 'tool-status', 'data-testid': 'tool-status', 'data-status': call.status }, call.statusText),
+      h('span', { class: 'tool-status', 'data-testid': 'tool-status', 'data-status': call.status, 'data-tool': call.name }, ...call.row.map((part) => (part.code ? h('code', {}, part.text) : h('span', {}, part.text)))),
       ...(call.input === '' ? [] : [h('details', {}, h('summary', {}, this.strings.input), h('pre', { tabindex: '0' }, h('code', {}, call.input)))]),
     ];
   }

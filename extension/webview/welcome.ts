@@ -25,6 +25,7 @@ export class Welcome {
         h('h2', { key: 'title' }, strings.welcome.replace('{0}', view.assistant)),
         h('p', { key: 'how', class: 'muted' }, ...this.how(view.startKey)),
       ] : []),
+      ...(view.limits === '' ? [] : [h('p', { key: 'limits', class: 'muted', 'data-testid': 'limits' }, view.limits)]),
       h('div', { key: 'try', class: 'try' }, h('h3', {}, strings.trySaying),
         h('ul', {}, ...[strings.try1, strings.try2, strings.try3].map((text) => h('li', {}, text)))),
       ...(idle ? [

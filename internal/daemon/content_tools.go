@@ -13,6 +13,7 @@ type toolCall struct {
 	request uint64
 	result  string
 	notRun  bool // it was not the call that the user was asked about
+	refused bool // the tool did nothing, and the result says why
 }
 
 // newCall allocates an id for a call that the answer to a request asks for.
@@ -75,6 +76,15 @@ func (c *content) setNotRun(id uint64) {
 	defer c.mu.Unlock()
 	if call := c.calls[id]; call != nil {
 		call.notRun, call.result = true, "This call was not run, because it was not the one that the user was asked about. Ask for it again if it is still needed."
+	}
+}
+
+// setRefused records that a tool did nothing. Its result says why.
+func (c *content) setRefused(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call := c.calls[id]; call != nil {
+		call.refused = true
 	}
 }
 

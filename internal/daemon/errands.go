@@ -39,6 +39,8 @@ func (a *assistant) callTool(e csm.CallTool) {
 		switch {
 		case errors.Is(err, copilot.ErrChanged): // the answer goes on, and the call may be asked about again
 			a.content.setNotRun(e.ToolCall)
+		case errors.Is(err, copilot.ErrRefused): // the answer goes on, with the reason
+			a.content.setRefused(e.ToolCall)
 		case errors.Is(err, copilot.ErrCancelled):
 			done.Cancelled = true
 		case err != nil:

@@ -74,6 +74,10 @@ func TestResolvedMembersOfTheEditorsTools(t *testing.T) {
 			t.Errorf("with several folders open: %s, want\n%s", got, want)
 		}
 	}
+	edit := copilot.ToolCall{Name: "editor_apply_edit", Input: []byte(`{"path":"back/parser.go","edits":[{"oldText":"a","newText":"b"}],"workspaceFolder":"back"}`), Destructive: &no}
+	if got := d.ask(edit); !strings.HasPrefix(got, "Yes or no: May I change parser.go? In the folder “back”.") {
+		t.Errorf("a change with several folders open: %s", got)
+	}
 	first := copilot.ToolCall{Name: "editor_run_task", Input: []byte(`{"task":"check","command":"go vet","first":[{"task":"clean","command":"rm -r build"}]}`), Destructive: &no}
 	if got := d.ask(first); !strings.Contains(got, "rm") || !d.content.destructive(first) {
 		t.Errorf("what a task runs first is not named: %s", got)

@@ -68,8 +68,11 @@ func (p *publisher) tool(f csm.PublishTool) {
 		p.calls[f.ToolCall] = f.Request
 	case csm.ToolRejected, csm.ToolCompleted, csm.ToolFailed, csm.ToolCancelled:
 		delete(p.calls, f.ToolCall)
-		if call.notRun {
+		switch {
+		case call.notRun:
 			params.Status = protocol.ToolCancelled
+		case call.refused:
+			params.Status = protocol.ToolFailed
 		}
 	}
 	p.notifyTool(params)

@@ -44,8 +44,11 @@ func outcomeOf(call toolCall, o history.Outcome) copilot.Message {
 	switch o {
 	case history.Done:
 		m.Status = copilot.CallCompleted
-		if call.notRun {
+		switch {
+		case call.notRun:
 			m.Status = copilot.CallCancelled
+		case call.refused:
+			m.Status = copilot.CallFailed
 		}
 	case history.Rejected:
 		m.Status, m.Content = copilot.CallRejected, "The user did not allow this call. It was not run."

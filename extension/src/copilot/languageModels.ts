@@ -258,7 +258,7 @@ export class LanguageModels implements Assistant {
     } catch (err) {
       if (isCancelled(err) && !token.isCancellationRequested) { // cancelled by the user in the editor's dialog
         this.around.confirming.learn(params.name);
-        return { content: 'The user did not allow this call in the dialog of the editor. Do not ask for it again; go on without it.' };
+        return { content: 'The user did not allow this call in the dialog of the editor. Do not ask for it again; go on without it.', refused: true };
       }
       this.around.log.warn(`the tool ${params.name} failed`);
       return { content: err instanceof Error ? err.message : String(err), isError: true };

@@ -17,6 +17,12 @@ const SCHEME = 'agentvoice-change';
 /** Maximum number of pending and of applied changes kept. */
 const KEPT = 50;
 
+/** Made is what became of a call's changes: the files that are on the disk as shown, and those that only the editor has so. */
+export interface Made {
+  readonly changes: readonly Change[];
+  readonly unsaved: readonly vscode.Uri[];
+}
+
 /** Changes are kept by the keys of their calls (calls.ts). */
 export class Changes implements vscode.TextDocumentContentProvider {
   private readonly waiting = new Map<string, readonly Change[]>();
@@ -106,11 +112,12 @@ export class Changes implements vscode.TextDocumentContentProvider {
 
   /**
    * Applies a call's changes if every file is still as it was shown, and still where it was: a link may have taken
-   * its place while the user was asked. Saves files that had no unsaved changes.
+   * its place while the user was asked. Saves files that had no unsaved changes, and says which are not saved.
    */
-  async make(call: string): Promise<readonly Change[]> {
+  async make(call: string): Promise<Made> {
     const changes = this.waiting.get(call) ?? [];
     const edit = new vscode.WorkspaceEdit();
+    const changed: { uri: vscode.Uri; document: vscode.TextDocument }[] = [];
     const save: vscode.TextDocument[] = [];
     for (const { uri, before, after } of changes) {
       await this.files.stays(uri);
@@ -122,6 +129,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
       if (document.getText() !== before) {
         throw new Refused(`${vscode.workspace.asRelativePath(uri)} has changed since the user saw the change. Nothing was changed; read it again.`);
       }
+      changed.push({ uri, document });
       if (!document.isDirty) {
         save.push(document);
       }
@@ -130,10 +138,10 @@ export class Changes implements vscode.TextDocumentContentProvider {
     if (!(await vscode.workspace.applyEdit(edit))) {
       throw new Refused('The editor did not take the change. Nothing was changed.');
     }
-    await Promise.all(save.map((document) => document.save()));
+    await saveAll(save);
     this.made.push(changes);
     this.made.splice(0, this.made.length - KEPT);
-    return changes;
+    return { changes, unsaved: changed.filter(({ document }) => document.isDirty).map(({ uri }) => uri) };
   }
 
   /** Reverts the last change if its files were not changed since; undefined if there is nothing to revert. */
@@ -158,13 +166,18 @@ export class Changes implements vscode.TextDocumentContentProvider {
       return undefined;
     }
     this.made.pop();
-    await Promise.all(save.map((document) => document.save()));
-    return {};
+    await saveAll(save);
+    return save.some((document) => document.isDirty) ? { problem: this.t('The change was undone, but not saved.') } : {};
   }
 
   dispose(): void {
     this.registration?.dispose();
   }
+}
+
+/** Saves documents. One that cannot be saved stays dirty. */
+async function saveAll(documents: readonly vscode.TextDocument[]): Promise<void> {
+  await Promise.all(documents.map((document) => document.save().then(() => undefined, () => undefined)));
 }
 
 /** Replaces only the differing part, so that cursors and decorations outside of it stay. */

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { keyOf } from './calls';
 import { type Change, type Changes, difference } from './changes';
 import { CHANGED, type Files, Refused } from './files';
-import type { Input, Own } from './own';
+import type { Input, Own } from './tool';
 
 /** Maximum number of places that one call may change, and of files in a rename. */
 const EDITS = 50;
@@ -20,20 +20,26 @@ interface Edit { readonly oldText: string; readonly newText: string }
 
 export function editing(files: Files, changes: Changes): Own[] {
   const made = async (call: string): Promise<string> => {
-    const all = await changes.make(call);
+    const { changes: all, unsaved } = await changes.make(call);
     const first = all[0];
     if (first !== undefined) {
       const document = await vscode.workspace.openTextDocument(first.uri);
       const at = document.positionAt(difference(first.before ?? '', first.after)[0]);
       await vscode.window.showTextDocument(document, { selection: new vscode.Range(at, at) });
     }
-    return `Changed and saved: ${all.map(({ uri }) => vscode.workspace.asRelativePath(uri)).join(', ')}.`;
+    const names = (uris: readonly vscode.Uri[]): string => uris.map((uri) => vscode.workspace.asRelativePath(uri)).join(', ');
+    const saved = all.map(({ uri }) => uri).filter((uri) => !unsaved.includes(uri));
+    return [
+      ...(saved.length === 0 ? [] : [`Changed and saved: ${names(saved)}.`]),
+      ...(unsaved.length === 0 ? [] : [`Changed, but not saved: ${names(unsaved)}. The file on the disk is the old one; tests and commands would use that. Tell the user.`]),
+    ].join('\n');
   };
   const own = (tool: Omit<Own, 'run' | 'prepare' | 'changes'>, propose: (input: Input) => Promise<Proposed>): Own => {
     const prepare = async (callId: string, input: Input): Promise<object> => {
       const { input: asked, changes: all } = await propose(input);
+      const named = folderName(all[0]?.uri);
       const guarded = all.map(({ uri, before, after }) => files.protected(uri, before, after)).filter((path) => path !== undefined);
-      const whole = { ...asked, ...(guarded.length === 0 ? {} : { protected: guarded }) };
+      const whole = { ...asked, ...(named === undefined ? {} : { workspaceFolder: named }), ...(guarded.length === 0 ? {} : { protected: guarded }) };
       changes.add(keyOf(callId, whole), all);
       return whole;
     };
@@ -106,6 +112,11 @@ export function editing(files: Files, changes: Changes): Own[] {
       return { changes: all, input: { symbol, newName, path: vscode.workspace.asRelativePath(document.uri), line: position.line + 1, files: all.map(({ uri }) => vscode.workspace.asRelativePath(uri)) } };
     }),
   ];
+}
+
+/** The name of a file's folder, if several are open. */
+function folderName(uri: vscode.Uri | undefined): string | undefined {
+  return uri === undefined || (vscode.workspace.workspaceFolders?.length ?? 0) < 2 ? undefined : vscode.workspace.getWorkspaceFolder(uri)?.name;
 }
 
 function editsOf(input: Input): Edit[] {

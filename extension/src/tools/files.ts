@@ -4,6 +4,7 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import type { Guard } from '../copilot/guard';
+import { activeFolder } from '../folders';
 import { Known, type Unreachable, within } from './links';
 import { changesWhatActs, fold, textHoldsSecrets } from './names';
 
@@ -19,6 +20,8 @@ const UNREACHABLE: Readonly<Record<Unreachable, string>> = {
   unknown: 'is never read or changed: it is a link, or a name that some file systems read as another, and what is behind it is not known',
   special: 'is never read or changed: it is not a file',
 };
+/** The largest file that the editor opens for an extension, in bytes. */
+const LARGEST = 50 * 1024 * 1024;
 /** Number of files that are looked at together. */
 const TOGETHER = 64;
 
@@ -62,14 +65,29 @@ export class Files {
     try {
       document = await vscode.workspace.openTextDocument(file);
     } catch {
-      throw new Refused(`${path} is not there, or is not a text file.`);
+      throw new Refused(`${path} ${await whyNotOpen(file)}.`);
     }
-    await this.guard.look(file);
-    if (this.guard.withheld(document) !== undefined || textHoldsSecrets(file.path, document.getText())) {
+    await this.allows(document);
+    if (textHoldsSecrets(file.path, document.getText())) {
       throw new Refused(`${path} ${NEVER}.`);
     }
     await this.stays(file);
     return document;
+  }
+
+  /** The path of a file that was deleted, whose former text may be read. */
+  async gone(uri: vscode.Uri): Promise<vscode.Uri> {
+    const file = await this.reach(uri);
+    await this.allows({ uri: file, languageId: '' } as vscode.TextDocument);
+    return file;
+  }
+
+  /** Refuses a document that the settings or Git exclude. */
+  private async allows(document: vscode.TextDocument): Promise<void> {
+    await this.guard.look(document.uri);
+    if (this.guard.withheld(document) !== undefined) {
+      throw new Refused(`${vscode.workspace.asRelativePath(document.uri)} ${NEVER}.`);
+    }
   }
 
   async read(path: string): Promise<vscode.TextDocument> {
@@ -126,9 +144,23 @@ function ofGit(file: vscode.Uri): boolean {
   return file.path.split('/').some((name) => fold(name) === '.git');
 }
 
-/** The place that a path from the model names. */
+/** Why the editor does not open a file as text. */
+async function whyNotOpen(file: vscode.Uri): Promise<string> {
+  try {
+    const { type, size } = await vscode.workspace.fs.stat(file);
+    return (type & vscode.FileType.Directory) !== 0 ? 'is a folder'
+      : size > LARGEST ? `is too large: it has ${Math.ceil(size / 1024 / 1024)} MB, and at most ${LARGEST / 1024 / 1024} MB can be opened`
+      : 'is not a text file';
+  } catch {
+    return 'is not there';
+  }
+}
+
+/** The place that a path from the model names. With several folders open, that of the open file comes first. */
 async function named(path: string): Promise<vscode.Uri> {
-  const folders = vscode.workspace.workspaceFolders ?? [];
+  const active = activeFolder()?.uri.toString();
+  const all = vscode.workspace.workspaceFolders ?? [];
+  const folders = [...all.filter(({ uri }) => uri.toString() === active), ...all.filter(({ uri }) => uri.toString() !== active)];
   if (folders.length === 0) {
     throw new Refused('No folder is open.');
   }
@@ -156,11 +188,16 @@ function inside(folder: vscode.WorkspaceFolder, wanted: string): vscode.Uri[] {
     return []; // Windows reads ".. " as the folder above
   }
   const root = folder.uri.path.replace(/\/$/, '');
-  const drive = /^[A-Za-z]:/.test(wanted) ? `/${wanted}` : wanted;
-  if (posix.isAbsolute(drive)) {
-    return drive.startsWith(`${root}/`) && drive.length > root.length + 1 ? [vscode.Uri.joinPath(folder.uri, drive.slice(root.length + 1))] : [];
+  const path = /^[A-Za-z]:/.test(wanted) ? `/${wanted}` : wanted;
+  if (posix.isAbsolute(path)) {
+    return path.length > root.length + 1 && ofDrive(path).startsWith(`${ofDrive(root)}/`) ? [vscode.Uri.joinPath(folder.uri, path.slice(root.length + 1))] : [];
   }
   return [vscode.Uri.joinPath(folder.uri, wanted)];
+}
+
+/** A path with its drive in lower case, if it has one: Windows has one drive C, and VS Code writes it as c. */
+function ofDrive(path: string): string {
+  return path.replace(/^\/[A-Za-z](?=:)/, (letter) => letter.toLowerCase());
 }
 
 async function firstThatIs(uris: readonly vscode.Uri[]): Promise<vscode.Uri | undefined> {

@@ -25,7 +25,14 @@ interface Extension {
   getAPI(version: 1): { readonly repositories: readonly Repository[]; getRepository(uri: vscode.Uri): Repository | null };
 }
 
-const UNTRACKED = 7; // Status.UNTRACKED of the extension
+// Values of the extension's Status: deleted in the index and in the folder, and new.
+const INDEX_DELETED = 2;
+const DELETED = 6;
+const UNTRACKED = 7;
+
+function isDeletion({ status }: Change): boolean {
+  return status === INDEX_DELETED || status === DELETED;
+}
 
 /** The repository of the open file, or else of the first folder. */
 export async function git(files: Files): Promise<{ status(): Promise<string>; diff(only: vscode.Uri | undefined): Promise<string> }> {
@@ -44,7 +51,8 @@ export async function git(files: Files): Promise<{ status(): Promise<string>; di
   }
   const { state } = repository;
   const named = async (title: string, changes: readonly Change[]): Promise<string[]> => {
-    const names = [...new Set((await files.visible(changes.map((c) => c.uri))).map(([uri]) => vscode.workspace.asRelativePath(uri)))];
+    const deleted = new Set(changes.filter(isDeletion).map((c) => c.uri.toString()));
+    const names = [...new Set((await files.visible(changes.map((c) => c.uri))).map(([uri]) => `${vscode.workspace.asRelativePath(uri)}${deleted.has(uri.toString()) ? ' (deleted)' : ''}`))];
     return names.length === 0 ? [] : [`${title}: ${names.join(', ')}`];
   };
   return {
@@ -59,11 +67,14 @@ export async function git(files: Files): Promise<{ status(): Promise<string>; di
       return lines.length === 1 ? `${lines[0] ?? ''}\nNothing is changed.` : lines.join('\n');
     },
     diff: async (only) => {
-      const all = [...state.mergeChanges, ...state.indexChanges, ...state.workingTreeChanges].filter((c) => c.status !== UNTRACKED).map((c) => c.uri);
-      const wanted = only === undefined ? [...new Map(all.map((uri) => [uri.toString(), uri])).values()] : [only];
+      const all = [...state.mergeChanges, ...state.indexChanges, ...state.workingTreeChanges].filter((c) => c.status !== UNTRACKED);
+      const deleted = new Set(all.filter(isDeletion).map((c) => c.uri.toString()));
+      const wanted = only === undefined ? [...new Map(all.map(({ uri }) => [uri.toString(), uri])).values()] : [only];
       const texts: string[] = [];
       for (const [uri] of await files.visible(wanted)) {
-        await files.document(uri).then(async () => {
+        // A deleted file that is there again was created anew, and is read as it is.
+        const there = files.document(uri).catch((err: unknown) => (deleted.has(uri.toString()) ? files.gone(uri) : Promise.reject(err)));
+        await there.then(async () => {
           const diff = await repository.diffWithHEAD(uri.fsPath);
           if (!textHoldsSecrets(uri.path, diff)) { // which the file held at the last commit
             texts.push(diff.slice(0, DIFF));

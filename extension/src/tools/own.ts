@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { EditorCommandParams, EditorCommandResult, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import { listed } from '../copilot/tools';
 import type { Log } from '../daemon/sidecar';
+import { localFolders } from '../folders';
 import type { Model } from '../model';
 import type { Translate } from '../text';
 import { keyOf } from './calls';
@@ -13,57 +14,7 @@ import { editing } from './editing';
 import { CHANGED, type Files, Refused } from './files';
 import { reading } from './reading';
 import { running } from './running';
-
-/** The daemon's cancellation signal for a call. */
-export interface Token {
-  readonly isCancellationRequested: boolean;
-  onCancellationRequested(f: () => void): { dispose(): void };
-}
-
-/** The fields of a call's input; the model may not follow the schema. */
-export class Input {
-  constructor(readonly all: Readonly<Record<string, unknown>>) {}
-
-  text(name: string): string {
-    const value = this.all[name];
-    return typeof value === 'string' ? value : '';
-  }
-
-  /** A required text. */
-  required(name: string): string {
-    const value = this.text(name).trim();
-    if (value === '') {
-      throw new Refused(`The input has no "${name}".`);
-    }
-    return value;
-  }
-
-  number(name: string): number | undefined {
-    const value = this.all[name];
-    return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
-  }
-
-  flag(name: string): boolean {
-    return this.all[name] === true;
-  }
-}
-
-/** Own is a tool. It rejects with Refused, whose message is for the model, when it cannot do something. */
-export interface Own {
-  readonly name: string;
-  readonly description: string;
-  readonly properties: Readonly<Record<string, object>>;
-  readonly required?: readonly string[];
-  /** it changes nothing and runs nothing */
-  readonly readOnly?: true;
-  /** its effects may be irreversible, so a plain yes is not enough */
-  readonly destructive?: true;
-  /** it changes files, which the editor shows during approval */
-  readonly changes?: true;
-  /** What the user approves: the input with everything that the call depends on. */
-  prepare?(callId: string, input: Input): Promise<object>;
-  run(callId: string, input: Input, token: Token): Promise<string>;
-}
+import { Input, type Own, type Token } from './tool';
 
 /** Prepared is a call as reported to the daemon. */
 export interface Prepared {
@@ -90,9 +41,10 @@ export class OwnTools {
     private readonly files: Files,
     private readonly log: Log,
     t: Translate,
+    private readonly onOutcome: (callId: string, outcome: string) => void = () => undefined,
   ) {
     this.changes = new Changes(t, files);
-    this.tools = new Map([...reading(files), ...editing(files, this.changes), ...running(files)].map((tool) => [tool.name, tool]));
+    this.tools = new Map([...reading(files), ...editing(files, this.changes), ...running(files, t)].map((tool) => [tool.name, tool]));
   }
 
   has(name: string): boolean {
@@ -102,7 +54,7 @@ export class OwnTools {
   /** The tools that the settings allow the model to call. */
   specs(): ToolSpec[] {
     const wanted = settings().get('tools.editor', 'all');
-    return [...this.tools.values()].filter((tool) => wanted === 'all' || (wanted === 'read' && tool.readOnly)).map((tool) => ({
+    return [...this.tools.values()].filter((tool) => wanted === 'all' || (wanted === 'read' && tool.readOnly)).filter((tool) => tool.here !== true || localFolders().length > 0).map((tool) => ({
       name: tool.name,
       description: tool.description,
       inputSchema: { type: 'object', properties: tool.properties, required: tool.required ?? [], additionalProperties: false },
@@ -133,16 +85,19 @@ export class OwnTools {
     const refused = this.refused.get(keyOf(callId, input));
     const tool = this.tools.get(name);
     if (refused !== undefined || tool === undefined) {
-      return { content: refused ?? 'There is no such tool.' };
+      return { content: refused ?? 'There is no such tool.', refused: true };
     }
     if (!this.specs().some((spec) => spec.name === name)) {
-      return { content: 'This tool is not allowed any more.' };
+      return { content: 'This tool is not allowed any more.', refused: true };
     }
     try {
       if (tool.prepare === undefined && (await this.elsewhere(input)) !== undefined) {
         throw new Refused(CHANGED); // the path became a link
       }
-      return { content: (await tool.run(callId, inputOf(input), token)).slice(0, RESULT) };
+      const result = await tool.run(callId, inputOf(input), token);
+      const { content, outcome } = typeof result === 'string' ? { content: result, outcome: '' } : result;
+      this.onOutcome(callId, outcome);
+      return { content: content.slice(0, RESULT) };
     } catch (err) {
       return this.reason(name, err);
     } finally {
@@ -156,11 +111,11 @@ export class OwnTools {
     return path === '' ? undefined : this.files.elsewhere(path);
   }
 
-  /** A refusal is returned as a result, so that the model continues; anything else is a tool failure. */
+  /** After a refusal the model continues; anything else is a tool failure. */
   private reason(name: string, err: unknown): InvokeToolResult {
     const message = err instanceof Error ? err.message : String(err);
     if (err instanceof Refused) {
-      return { content: message };
+      return { content: message, refused: true };
     }
     this.log.warn(`the tool ${name} failed`);
     return { content: message, isError: true };

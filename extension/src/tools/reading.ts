@@ -7,7 +7,7 @@ import type { EditorCommandParams } from '../protocol.gen';
 import { type Files, Refused } from './files';
 import { git } from './git';
 import { textHoldsSecrets } from './names';
-import type { Own, Token } from './own';
+import type { Own, Token } from './tool';
 
 /** Maximum number of files searched, and of hits and problems reported. */
 const FILES = 3_000;

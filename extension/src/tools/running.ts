@@ -3,10 +3,13 @@
 
 import * as vscode from 'vscode';
 import { canonical } from './calls';
+import { activeFolder, localFolders } from '../folders';
+import type { Translate } from '../text';
 import { CHANGED, type Files, Refused } from './files';
-import type { Input, Own, Token } from './own';
+import { failures } from './testOutput';
+import type { Input, Own, Result, Token } from './tool';
 import { type Scripts, packageScripts, textOf } from './scripts';
-import { runShell } from './shell';
+import { CommandTerminal, runShell } from './shell';
 import { type Resolved, ofFolder, ofWorkspace, resolveTask, taskNamed } from './tasks';
 
 const COMMAND = { type: 'string', description: 'A command line for the shell.' };
@@ -26,7 +29,7 @@ const PACKAGERS: readonly [file: string, command: string][] = [['pnpm-lock.yaml'
 /** Command is a command line with its folder, and the scripts of package.json that it runs. */
 interface Command {
   readonly command: string;
-  readonly folder?: string;
+  readonly folder: string;
   readonly scripts?: Scripts;
   readonly click?: true;
 }
@@ -40,14 +43,27 @@ interface Plan {
   readonly task?: vscode.Task;
 }
 
-export function running(files: Files): Own[] {
+export function running(files: Files, t: Translate): Own[] {
+  const terminal = new CommandTerminal();
+  /** Runs what the user allowed, on what is on the disk. */
+  const run = async (plan: Plan, token: Token, ofTests = false): Promise<Result> => {
+    const old = unsaved();
+    const { shown, task: chosen } = plan;
+    const { content, outcome } = chosen !== undefined ? await runTask(chosen, token, t) : await runCommand(shown as Command, token, ofTests);
+    return { content: old.length === 0 ? content : `These files are not saved, so it ran with their old contents: ${old.join(', ')}.\n${content}`, outcome };
+  };
+  const runCommand = async ({ command, folder }: Command, token: Token, ofTests: boolean): Promise<Result> => {
+    const { text, code } = await runShell(terminal, command, folder, token);
+    const failed = ofTests && code !== 0 ? failures(text) : undefined;
+    return { content: text, outcome: code === 0 ? (ofTests ? t('passed') : '') : code === undefined ? t('stopped') : failed === undefined ? t('exit code {0}', code) : t('{0} failed', failed) };
+  };
   return [
     {
       name: 'editor_run_tests',
       description: 'Runs the tests of the workspace, and gives the exit code and the end of the output. It knows how: by a test task, or by the kind of project.',
       properties: { workspaceFolder: FOLDER },
       prepare: async (_callId, input) => (await tests(files, input)).shown,
-      run: async (_callId, input, token) => run(await still(input, () => tests(files, input)), token),
+      run: async (_callId, input, token) => run(await still(input, () => tests(files, input)), token, true),
     },
     {
       name: 'editor_run_task', destructive: true,
@@ -57,7 +73,7 @@ export function running(files: Files): Own[] {
       run: async (_callId, input, token) => run(await still(input, () => namedTask(files, input)), token),
     },
     {
-      name: 'editor_run_command', destructive: true,
+      name: 'editor_run_command', destructive: true, here: true,
       description: 'Runs a command line in a shell in a workspace folder, and gives the exit code and the end of the output. It has no input and no terminal of its own.',
       properties: { command: COMMAND, workspaceFolder: FOLDER }, required: ['command'],
       prepare: async (_callId, input) => (await commandLine(files, input.required('command'), placeOf(input))).shown,
@@ -70,7 +86,8 @@ export function running(files: Files): Own[] {
         if (localFolders().length > 1) {
           throw new Refused('Several folders are open, and this call does not say in which one it runs. Call the tool again: the user is asked again.');
         }
-        return run(await save().then(plan), token);
+        await save();
+        return run(await plan(), token);
       },
     },
   ];
@@ -86,17 +103,6 @@ async function still(input: Input, plan: () => Promise<Plan>): Promise<Plan> {
   return now;
 }
 
-async function run({ shown, task: found }: Plan, token: Token): Promise<string> {
-  if (found !== undefined) {
-    return runTask(found, token);
-  }
-  const { command, folder } = shown;
-  if (folder === undefined) {
-    throw new Refused(NO_FOLDER);
-  }
-  return runShell(command ?? '', folder, token);
-}
-
 /** The task that a call names, of the folder that it names, or else of any. */
 async function namedTask(files: Files, input: Input): Promise<Plan> {
   const all = await vscode.tasks.fetchTasks();
@@ -109,11 +115,7 @@ async function task(files: Files, all: readonly vscode.Task[], found: vscode.Tas
   return { shown: { ...resolved, ...own }, task: found };
 }
 
-const NO_FOLDER = 'No folder of this machine is open.';
-
-function localFolders(): vscode.WorkspaceFolder[] {
-  return (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file');
-}
+const NO_FOLDER = 'No folder of this machine is open, so nothing can be run. In a remote window, files can be read and changed, but the commands of this extension do not run there.';
 
 /** The name of a folder, or its path if another one has the same name. */
 function nameOf({ name, uri }: vscode.WorkspaceFolder): string {
@@ -132,8 +134,7 @@ interface Place { readonly root: vscode.Uri; readonly shown: Placed }
 function placeOf(input: Input): Place | undefined {
   const all = localFolders();
   const wanted = named(input);
-  const document = vscode.window.activeTextEditor?.document.uri;
-  const active = document === undefined ? undefined : vscode.workspace.getWorkspaceFolder(document)?.uri.fsPath;
+  const active = activeFolder()?.uri.fsPath;
   const found = wanted === ''
     ? (all.find((f) => f.uri.fsPath === active) ?? all[0])
     : all.find((f) => nameOf(f) === wanted || f.uri.fsPath === wanted);
@@ -146,7 +147,7 @@ function placeOf(input: Input): Place | undefined {
 /** A command line as the user is asked about it. */
 async function commandLine(files: Files, command: string, place: Place | undefined): Promise<Plan> {
   if (place === undefined) {
-    return { shown: { command } };
+    throw new Refused(NO_FOLDER);
   }
   const folder = place.root.fsPath;
   const scripts = await packageScripts(files, command, folder);
@@ -157,7 +158,18 @@ async function commandLine(files: Files, command: string, place: Place | undefin
 async function save(): Promise<void> {
   if (vscode.workspace.getConfiguration('task').get('saveBeforeRun', 'always') === 'always') {
     await vscode.workspace.saveAll(false);
+    const old = unsaved();
+    if (old.length > 0) {
+      throw new Refused(`Nothing was run, because these files could not be saved, and it would have used their old contents: ${old.join(', ')}. Tell the user.`);
+    }
   }
+}
+
+/** The files of the workspace whose latest contents are not on the disk. */
+function unsaved(): string[] {
+  return vscode.workspace.textDocuments
+    .filter((d) => d.isDirty && !d.isUntitled && vscode.workspace.getWorkspaceFolder(d.uri) !== undefined)
+    .map((d) => vscode.workspace.asRelativePath(d.uri));
 }
 
 /** How to run the tests: with the workspace's test task, or the usual command for its project type. */
@@ -202,20 +214,20 @@ export function hasTests(manifest: string): boolean {
   }
 }
 
-async function runTask(chosen: vscode.Task, token: Token): Promise<string> {
+async function runTask(chosen: vscode.Task, token: Token, t: Translate): Promise<Result> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
     let execution: vscode.TaskExecution | undefined;
     const subscriptions: { dispose(): void }[] = [];
-    const end = (text: string): void => {
+    const end = (content: string, code?: number): void => {
       subscriptions.forEach((s) => s.dispose());
-      resolve(text);
+      resolve({ content, outcome: token.isCancellationRequested ? t('stopped') : code === undefined || code === 0 ? '' : t('exit code {0}', code) });
     };
     const seconds = (): string => ((performance.now() - began) / 1000).toFixed(1);
     subscriptions.push(
       vscode.tasks.onDidEndTaskProcess((e) => {
         if (e.execution === execution) {
-          end(`The task ${chosen.name} ended with exit code ${e.exitCode ?? 'unknown'} after ${seconds()} s. Its output is in the terminal.`);
+          end(`The task ${chosen.name} ended with exit code ${e.exitCode ?? 'unknown'} after ${seconds()} s. Its output is in the terminal.`, e.exitCode);
         }
       }),
       vscode.tasks.onDidEndTask((e) => {

@@ -128,6 +128,46 @@ func TestToolAllowedByAClick(t *testing.T) {
 	c.end()
 }
 
+// A tool that refuses to run has failed, for the panel and the assistant, and the answer goes on.
+func TestToolRefusesToRun(t *testing.T) {
+	c := scripted(t, "auto speech 0ms 1s")
+	c.initializeAndListen(withTools)
+	c.ask("runTests", object{}, object{"destructive": false})
+	c.allow("call-1")
+	id, _ := c.invoked()
+	c.respond(id, object{"content": "No folder is open.", "refused": true})
+	if failed := c.tool(protocol.ToolFailed); failed.CallID != "call-1" {
+		t.Errorf("the end is of %+v", failed)
+	}
+	_, second := c.asked()
+	if last := second.Messages[len(second.Messages)-1]; second.Round != 1 || last.Content != "No folder is open." || last.Status != protocol.ToolFailed {
+		t.Errorf("the second round ends with %+v", last)
+	}
+	c.end()
+}
+
+// After the question about a call, the label says that the user's answer is awaited.
+func TestLabelWhileAnAnswerIsAwaited(t *testing.T) {
+	c := scripted(t, "auto speech 0ms 1s")
+	c.initializeAndListen(withTools)
+	c.ask("runTests", object{}, object{"destructive": false})
+	c.call(protocol.MethodAdvance, object{"ms": 10000}, nil)
+	var now protocol.Snapshot
+	c.call(protocol.MethodState, nil, &now)
+	if now.State != protocol.StateListening || now.Label != "● Waiting for your answer" {
+		t.Errorf("the state is %s, labelled %q", now.State, now.Label)
+	}
+	c.allow("call-1")
+	id, _ := c.invoked()
+	c.respond(id, object{"content": "passed"})
+	c.tool(protocol.ToolCompleted)
+	c.call(protocol.MethodState, nil, &now)
+	if strings.Contains(now.Label, "answer") {
+		t.Errorf("after the answer, the label is still %q", now.Label)
+	}
+	c.end()
+}
+
 // A rejected tool does not run, and the assistant is told.
 func TestToolRejected(t *testing.T) {
 	c := scripted(t, "")
