@@ -1,6 +1,7 @@
 // Implementations of the commands.
 
 import * as vscode from 'vscode';
+import { chooseAssistant } from './chooseAssistant';
 import type { Consent } from './copilot/languageModels';
 import { ALOUD } from './copilot/tools';
 import { choices } from './devices';
@@ -26,18 +27,28 @@ const READ = 20_000;
 
 export function actions(w: Window): Actions {
   const c = w.conversation;
-  const set = (): vscode.WorkspaceConfiguration => vscode.workspace.getConfiguration('agentvoice');
 
   const start = async (takeOver: boolean): Promise<void> => {
     void vscode.commands.executeCommand('agentvoice.panel.focus', { preserveFocus: true });
-    if (!(await mayAsk())) {
-      return;
+    if (await mayAnswer()) {
+      await c.start(takeOver); // whatever prevented the start is now the problem to show
     }
-    const model = !w.needsModel() ? true : w.models.pick(set().get('copilot.model', ''));
-    const started = await c.start(takeOver); // whatever prevented the start is now the problem to show
-    if ((await model) === undefined && started) {
+  };
+
+  /** Whether someone can answer. Where the editor has no language model, the user may choose who else does. */
+  const mayAnswer = async (): Promise<boolean> => {
+    if (!(await mayAsk())) {
+      return false;
+    }
+    if (!w.needsModel() || isActive(c.model.snapshot) || w.models.model !== undefined) {
+      return true;
+    }
+    c.change({ is: 'starting', starting: false });
+    const chosen = await chooseAssistant(w, t('There is no language model in this editor. Choose who answers.'));
+    if (!chosen && c.model.problem === undefined) {
       notInstalled();
     }
+    return chosen;
   };
 
   let asking: Promise<Consent> | undefined;
@@ -60,7 +71,7 @@ export function actions(w: Window): Actions {
     c.fail({
       code: 'copilotNotInstalled',
       message: t('There is no language model in this editor.'),
-      remediation: t('Install GitHub Copilot and sign in. You can talk without it, but nobody answers.'),
+      remediation: t('Choose another assistant, or install GitHub Copilot and sign in.'),
       retryable: false,
     });
 
@@ -91,7 +102,7 @@ export function actions(w: Window): Actions {
       const said = typeof text === 'string' ? text : await vscode.window.showInputBox({ title: t('Type a message'), prompt: t('It is part of the spoken conversation.') });
       if (said !== undefined && said.trim() !== '') {
         w.keep('');
-        const turn = (await mayAsk()) ? await c.say(said) : undefined;
+        const turn = (await mayAnswer()) ? await c.say(said) : undefined;
         const sent = turn === '' ? await c.unqueued() : turn !== undefined;
         w.keep(sent ? '' : said);
       }
@@ -115,7 +126,7 @@ export function actions(w: Window): Actions {
     },
     selectMicrophone: () => selectDevice(w, 'inputs'),
     selectSpeaker: () => selectDevice(w, 'outputs'),
-    selectModel: () => selectModel(w),
+    selectAssistant: () => chooseAssistant(w),
     selectTools: () => selectTools(w),
     installLocalVoice: () => installLocalVoice(w),
     selectVoice: () => selectVoice(w),
@@ -201,25 +212,6 @@ async function selectDevice(w: Window, which: 'inputs' | 'outputs'): Promise<voi
     }
     // The setting preserves the choice for later windows.
     await vscode.workspace.getConfiguration('agentvoice').update(name, picked.value, vscode.ConfigurationTarget.Global);
-  }
-}
-
-async function selectModel(w: Window): Promise<void> {
-  const models = await w.models.models();
-  const now = await w.conversation.ask((wire) => wire.request('copilot/models'));
-  const marked = (label: string, id: string | undefined): string => ((now?.selected ?? '') === (id ?? '') ? `$(check) ${label}` : label);
-  const items = [
-    { label: marked(t('The editor’s choice'), undefined), description: '', id: undefined as string | undefined },
-    ...models.map((m) => ({ label: marked(m.name, m.id), description: `${m.vendor} ${m.id}`, id: m.id as string | undefined })),
-  ];
-  const picked = await vscode.window.showQuickPick(items, { title: t('Choose Model'), placeHolder: t('It answers from your next question on.') });
-  if (picked !== undefined) {
-    const selected = await w.conversation.ask((wire) => wire.request('copilot/selectModel', { id: picked.id ?? '' }));
-    if (selected === undefined) {
-      return; // refused; the problem is shown
-    }
-    await vscode.workspace.getConfiguration('agentvoice').update('copilot.model', picked.id, vscode.ConfigurationTarget.Global);
-    await w.models.pick(picked.id ?? '');
   }
 }
 
