@@ -374,6 +374,7 @@ export const EDITOR_COMMANDS = [
   'runTests',
   'showChange',
   'keepVoice',
+  'keepAssistant',
 ] as const;
 
 /** EditorCommand is what the editor is asked to do by a spoken or typed voice command. */

@@ -1,13 +1,10 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -111,54 +108,6 @@ func (d *Daemon) tellSwitch(s protocol.Settings) {
 		said += words.knowsWords
 	}
 	d.say(said)
-}
-
-// checkTime limits the check of an assistant.
-const checkTime = 45 * time.Second
-
-// Assistants lists the assistants that can be chosen. It checks the one with the id check, which
-// may block until ctx is done.
-func (d *Daemon) Assistants(ctx context.Context, check string) protocol.AssistantsResult {
-	if d.cfg.Assistants == nil {
-		return protocol.AssistantsResult{}
-	}
-	all, selected := d.cfg.Assistants(d.settings())
-	i := slices.IndexFunc(all, func(a protocol.Assistant) bool { return a.ID == check })
-	if i >= 0 && check != protocol.EditorAssistant {
-		ctx, cancel := context.WithTimeout(ctx, checkTime)
-		defer cancel()
-		folder, _ := d.trustedFolder()
-		err := d.cfg.Check(ctx, d.settings(), check, folder)
-		ready := err == nil
-		if all[i].Ready = &ready; !ready {
-			code := csm.CodeCopilotFailed
-			if failed := (*copilot.Error)(nil); errors.As(err, &failed) {
-				code = knownCode(failed.Code, code)
-			}
-			p := protocol.ErrorCode(code).Spec().By(all[i].Title).Params(d.locale(), "")
-			all[i].Code, all[i].Reason = p.Code, p.Message
-		}
-	}
-	return protocol.AssistantsResult{Assistants: all, Selected: selected}
-}
-
-// ErrNoAssistant reports an unknown id of an assistant.
-var ErrNoAssistant = errors.New("no assistant has this id; choose one of assistant/list")
-
-// AgentFor returns the value of agentvoice.agent for an assistant of the list.
-func (d *Daemon) AgentFor(id string) (string, error) {
-	kind, _, named := strings.Cut(id, ":")
-	switch {
-	case id == protocol.EditorAssistant:
-		return "", nil
-	case named && kind == protocol.ChatAssistant, d.cfg.Assistants == nil:
-		return id, nil
-	}
-	all, _ := d.cfg.Assistants(d.settings())
-	if !slices.ContainsFunc(all, func(a protocol.Assistant) bool { return a.ID == id }) {
-		return "", ErrNoAssistant
-	}
-	return id, nil
 }
 
 func closeAdapters(all ...copilot.Adapter) error {
