@@ -19,14 +19,17 @@ const GROUPS = {
   hearing: ['hearing', 'transcription', 'models', 'vocabulary', 'words', 'wake', 'turnDetection', 'interruption'],
   voice: ['voice', 'speech', 'cues'],
   audio: ['audio'],
-  assistant: ['agent', 'speculation', 'copilot', 'conversation', 'suspend', 'fault'],
+  assistant: ['agent', 'chat', 'speculation', 'copilot', 'conversation', 'suspend', 'fault'],
   privacy: ['privacy', 'budget'],
 };
 /** Signal processing, time-outs and what only networks behind a firewall need: few people change them. */
 const ADVANCED = /Ms$|\.maxRetries$|^agentvoice\.(audio\.(?!inputDevice|outputDevice)|turnDetection\.(threshold|eagerness)$|network\.|session\.)/;
 
 /** What the extension adds to a description. */
-const LINKS = { 'agentvoice.voice.name': ' [Choose Voice](command:agentvoice.selectVoice)' };
+const LINKS = {
+  'agentvoice.voice.name': ' [Choose Voice](command:agentvoice.selectVoice)',
+  'agentvoice.agent': ' [Choose Assistant](command:agentvoice.selectAssistant)',
+};
 
 const groups = Object.fromEntries(Object.keys(GROUPS).map((name) => [name, {}]));
 for (const [name, setting] of Object.entries(generated.properties)) {

@@ -16,14 +16,15 @@ const (
 	EditorOpenFile         EditorCommand = "openFile" // the first existing file in names
 	EditorGoToLine         EditorCommand = "goToLine" // line number of the open file
 	EditorRunTests         EditorCommand = "runTests"
-	EditorShowChange       EditorCommand = "showChange" // the change that the tool call in names[0] would make
-	EditorKeepVoice        EditorCommand = "keepVoice"  // write names[0] to the setting agentvoice.voice.name
+	EditorShowChange       EditorCommand = "showChange"    // the change that the tool call in names[0] would make
+	EditorKeepAssistant    EditorCommand = "keepAssistant" // write names[0], an id of assistant/list, to the setting agentvoice.agent
+	EditorKeepVoice        EditorCommand = "keepVoice"     // write names[0] to the setting agentvoice.voice.name
 )
 
 // EditorCommands lists every command.
 var EditorCommands = []EditorCommand{
 	EditorUndo, EditorOpenSettings, EditorChooseMicrophone, EditorFixIt, EditorScrollUp, EditorScrollDown, EditorNextProblem, EditorPreviousProblem,
-	EditorOpenFile, EditorGoToLine, EditorRunTests, EditorShowChange, EditorKeepVoice,
+	EditorOpenFile, EditorGoToLine, EditorRunTests, EditorShowChange, EditorKeepVoice, EditorKeepAssistant,
 }
 
 // EditorCommandParams are the params of window/command.

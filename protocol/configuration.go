@@ -190,6 +190,9 @@ func (s Settings) conflicts() []FieldError {
 	if s.Transcription.Deployment == "" && s.Hears() == ProviderAzure {
 		fields = append(fields, FieldError{Field: "agentvoice.transcription.deployment", Problem: "is empty", Allowed: "the name of a transcription model's deployment; provider azure requires one"})
 	}
+	if problem, allowed := badEndpoint(s.Chat.Endpoint, ProviderCompatible); s.Chat.Endpoint != "" && problem != "" {
+		fields = append(fields, FieldError{Field: "agentvoice.chat.endpoint", Problem: problem, Allowed: allowed})
+	}
 	fields = append(fields, s.networkConflicts()...)
 	fields = append(fields, s.hearingConflicts()...)
 	fields = append(fields, s.voiceConflicts()...)

@@ -197,15 +197,18 @@ type CredentialKind string
 const (
 	CredentialAPIKey      CredentialKind = "apiKey"
 	CredentialBearerToken CredentialKind = "bearerToken"
+	CredentialChatKey     CredentialKind = "chatKey" // the key of the chat endpoint
 )
 
 // CredentialKinds lists every kind.
-var CredentialKinds = []CredentialKind{CredentialAPIKey, CredentialBearerToken}
+var CredentialKinds = []CredentialKind{CredentialAPIKey, CredentialBearerToken, CredentialChatKey}
 
 // CredentialsParams are the params of credentials/get.
 type CredentialsParams struct {
 	Provider Provider       `json:"provider"`
 	Kind     CredentialKind `json:"kind"`
+	// Endpoint is the address that a chatKey is for. A key for another address is not sent to it.
+	Endpoint string `json:"endpoint,omitempty"`
 }
 
 // CredentialsResult is a secret, which is used but never stored or logged. A client

@@ -39,6 +39,8 @@ const (
 	MethodApproveTool       = "copilot/approveTool"
 	MethodModels            = "copilot/models"
 	MethodSelectModel       = "copilot/selectModel"
+	MethodAssistants        = "assistant/list"
+	MethodSelectAssistant   = "assistant/select"
 	MethodDevices           = "audio/devices"
 	MethodSelectDevice      = "audio/select"
 	MethodMute              = "audio/mute"
@@ -115,6 +117,8 @@ var Messages = []Message{
 	request(MethodApproveTool, ApproveToolParams{}, nil, "Approves or rejects a tool call."),
 	request(MethodModels, nil, ModelsResult{}, "Returns the assistant's models."),
 	request(MethodSelectModel, SelectModelParams{}, nil, "Selects a model. agentvoice.notification reports its loading."),
+	request(MethodAssistants, AssistantsParams{}, AssistantsResult{}, "Returns the assistants that can be chosen, and whether they are there."),
+	request(MethodSelectAssistant, SelectAssistantParams{}, nil, "Selects who answers from the next message on. Sets agentvoice.agent. agentvoice.notification says what the assistant knows of the conversation."),
 	request(MethodDevices, nil, DevicesResult{}, "Returns the audio devices."),
 	request(MethodSelectDevice, SelectDeviceParams{}, nil, "Selects audio devices."),
 	request(MethodMute, MuteParams{}, nil, "Mutes or unmutes the microphone."),

@@ -21,11 +21,12 @@ type Settings struct {
 	Deployment string // Azure
 	Model      string // realtime model; "" for the provider's default
 	Locale     string // BCP 47; "" for that of initialize
-	Agent      string // assistant: offline, openai or acp:CMD; "" for the editor's
+	Agent      string // assistant: offline, openai, openai:MODEL or acp:CMD; "" for the editor's
 	Models     string // local models in the order of preference
 	// Speculation takes shorter pauses for the end of a turn.
 	Speculation bool
 
+	Chat          ChatSettings
 	Session       SessionSettings
 	Network       NetworkSettings
 	Hearing       HearingSettings
@@ -49,6 +50,11 @@ type Settings struct {
 
 // The groups of Settings.
 type (
+	// ChatSettings configures the assistant of a chat endpoint.
+	ChatSettings struct {
+		Endpoint string // base URL; "" for OpenAI's
+		Model    string // "" for the default
+	}
 	// SessionSettings configures the session with the service.
 	SessionSettings struct {
 		Max time.Duration // 0 is unknown
@@ -318,9 +324,15 @@ var SettingsTable = []Setting{
 		Meaning: "Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's.",
 		field:   func(s *Settings) any { return &s.Locale }},
 
-	{Name: "agentvoice.agent", Default: "", Scope: ScopeApplication, Restart: true,
-		Meaning: "Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the folder of the active file or else the first one, if it is trusted, and you are asked aloud whenever it requests permission for a tool.",
+	{Name: "agentvoice.agent", Default: "", Scope: ScopeApplication,
+		Meaning: "Who answers from your next message on: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, `openai` for the chat endpoint of `agentvoice.chat.endpoint`, or `offline`. An agent runs on this machine, in the folder of the active file or else the first one, if it is trusted, and you are asked aloud whenever it requests permission for a tool.",
 		field:   func(s *Settings) any { return &s.Agent }},
+	{Name: "agentvoice.chat.endpoint", Default: "", Scope: ScopeApplication,
+		Meaning: "Base URL of an OpenAI-compatible chat endpoint, such as `http://127.0.0.1:11434/v1`; empty for OpenAI. Its key is kept in the editor's secret storage and sent to this address only, over `https` or on this machine. Used with `agentvoice.agent` set to `openai`.",
+		field:   func(s *Settings) any { return &s.Chat.Endpoint }},
+	{Name: "agentvoice.chat.model", Default: "", Scope: ScopeApplication,
+		Meaning: "Model that answers at `agentvoice.chat.endpoint`; empty for that of `--agent-model`.",
+		field:   func(s *Settings) any { return &s.Chat.Model }},
 	{Name: "agentvoice.speculation", Default: false, Scope: ScopeApplication, Restart: true,
 		Meaning: "Takes a shorter pause for the end of your turn, so that the answer begins sooner. If you go on before it is heard, the request is cancelled and sent again with all that you said, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant.",
 		field:   func(s *Settings) any { return &s.Speculation }},

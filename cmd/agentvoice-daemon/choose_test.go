@@ -28,14 +28,14 @@ func TestNoAgentActsWithoutAFolder(t *testing.T) {
 		{"the command line, of a client that says nothing", "acp:codex-acp", "", false, false, "", false, ""},
 		{"the command line, of a client with an assistant", "acp:codex-acp", "", true, true, dir, false, ""},
 	} {
-		f := assistantFlags{agent: c.flag}
+		f := assistants{assistantFlags: &assistantFlags{agent: c.flag, model: defaultChatModel}, editor: c.editor}
 		set := protocol.DefaultSettings()
 		set.Agent = c.setting
-		if acts := f.acts(c.editor)(set, c.given); acts != c.acts {
+		if acts := f.acts(set, c.given); acts != c.acts {
 			t.Errorf("%s: acts %v", c.name, acts)
 		}
 		answers := ""
-		if chosen := f.choose(c.editor)(set, c.folder, c.given); chosen != nil {
+		if chosen := f.choose()(set, c.folder, c.given); chosen != nil {
 			answers = "agent"
 			if _, refuses := chosen.(homeless); refuses {
 				answers = "refusal"

@@ -32,7 +32,7 @@ func (f *doctorFlags) models(set protocol.Settings) (all, hosted []live.HostedMo
 	if f.agent != "openai" {
 		return all, hosted
 	}
-	a, err := f.named(f.agent, "") // an error is reported as one of the assistant
+	a, err := assistants{assistantFlags: &f.assistantFlags}.named(protocol.ChatSettings{}, f.agent, "") // an error is reported as one of the assistant
 	if service, ok := a.(copilot.Hosted); ok && err == nil {
 		of, model := service.Hosted(set.Copilot.Model)
 		chat := live.HostedModel{Name: model, Setting: "--agent-model", Use: services.Chat, Provider: protocol.Provider(of)}

@@ -125,7 +125,9 @@ func (f *serveFlags) configureHeadless(cfg *rpc.Config) error {
 	clock := &dispatch.Virtual{}
 	cfg.Clock, cfg.Started = clock, headless.Epoch
 	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
+		who := f.of(c)
 		stage := headless.New(script, clock, daemon.Config{
+			Assistants: who.list, Check: who.check,
 			Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal, Editor: c.Editor,
 			TranscriptAppend: c.TranscriptAppend, Verify: f.verify, Log: cfg.Log,
 		})
@@ -149,6 +151,7 @@ func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 		if c.Copilot != nil {
 			adapter = c.Copilot
 		}
+		who := f.of(c)
 		world, reports, recorder := &liveAudio{}, &live.Reports{}, newRecorder(cfg.Log)
 		newWorld := live.New(live.Config{
 			Source: func(s protocol.Settings) (audio.Source, error) {
@@ -167,7 +170,8 @@ func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,
 			Notify: c.Notify, TranscriptAppend: c.TranscriptAppend, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
-			WordLists: wordLists(), CommandFiles: commandFiles(), Editor: c.Editor, Choose: f.choose(c.Copilot != nil), Acts: f.acts(c.Copilot != nil),
+			WordLists: wordLists(), CommandFiles: commandFiles(), Editor: c.Editor,
+			Choose: who.choose(), Acts: who.acts, Assistants: who.list, Check: who.check,
 			Record: recorder, Watch: watchers(recorder, c.Name, cfg.Log),
 			World: func(p daemon.Port) daemon.World {
 				w := newWorld(p)
@@ -196,7 +200,7 @@ func (f *serveFlags) editorCredentials(c rpc.Client) func(context.Context, proto
 		return own
 	}
 	return func(ctx context.Context, p protocol.Provider) (realtime.Credential, error) {
-		secret, asked := c.Credential(ctx, p, protocol.CredentialAPIKey)
+		secret, asked := c.Credential(ctx, protocol.CredentialsParams{Provider: p, Kind: protocol.CredentialAPIKey})
 		if asked == nil && secret.Value != "" {
 			return realtime.Credential{Value: secret.Value, Kind: realtime.APIKey}, nil
 		}

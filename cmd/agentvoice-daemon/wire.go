@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,11 +29,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/acp"
 	"github.com/agentvoice/agentvoice-daemon/copilot/offline"
-	"github.com/agentvoice/agentvoice-daemon/copilot/openai"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
-	"github.com/agentvoice/agentvoice-daemon/internal/services"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -426,6 +425,12 @@ func (f *assistantFlags) follow(s protocol.Settings, voice string) error {
 	if s.Agent != "" && !f.agentSet {
 		f.agent = s.Agent
 	}
+	if model, chat := isChat(f.agent); chat {
+		f.agent, f.endpoint = protocol.ChatAssistant, cmp.Or(f.endpoint, s.Chat.Endpoint)
+		if f.model == defaultChatModel {
+			f.model = cmp.Or(model, s.Chat.Model, f.model)
+		}
+	}
 	switch {
 	case f.endpoint != "" && f.agent != "openai":
 		return misuse{errors.New("--agent-endpoint is the address of the assistant for --agent openai; add that")}
@@ -439,7 +444,7 @@ func (f *assistantFlags) adapter() (copilot.Adapter, error) {
 	if f.agent == "openai" && f.endpoint == "" && os.Getenv(envOpenAI) == "" {
 		return nil, errors.New("--agent openai: no key for OpenAI; set " + envOpenAI + ", or pass --agent-endpoint for another server")
 	}
-	a, err := f.named(f.agent, "")
+	a, err := assistants{assistantFlags: f}.named(protocol.ChatSettings{}, f.agent, "")
 	switch {
 	case err != nil && f.agent == "openai":
 		return nil, misuse{fmt.Errorf("--agent openai: %w; check --agent-endpoint and --agent-model", err)}
@@ -455,21 +460,21 @@ func (f *assistantFlags) adapter() (copilot.Adapter, error) {
 }
 
 // named returns the assistant with this name, working in dir; "" is the current folder.
-func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
+func (f assistants) named(s protocol.ChatSettings, name, dir string) (copilot.Adapter, error) {
 	if dir == "" {
 		dir, _ = os.Getwd() // "" if unknown
 	}
-	switch name {
-	case "offline":
+	if name == protocol.OfflineAssistant {
 		return offline.New(offline.Options{Dir: dir}), nil
-	case "openai":
-		return openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI)), Effort: services.Effort, Transport: f.transport})
 	}
-	command, ok := strings.CutPrefix(name, "acp:")
+	if model, chat := isChat(name); chat {
+		return f.chat(s, model)
+	}
+	command, ok := strings.CutPrefix(name, protocol.AgentPrefix)
 	if !ok {
 		return nil, errors.New("use offline, openai or acp:CMD")
 	}
-	return acp.New(acp.Options{Command: command, Dir: dir, Withheld: []string{envOpenAI, envTURN, envAzure, envLocal, envOther}})
+	return f.agentIn(command, dir)
 }
 
 // nameOf returns the assistant for the settings of a client, "" for the one that it brings or
@@ -483,35 +488,45 @@ func (f *assistantFlags) nameOf(s protocol.Settings, editor, given bool) string 
 }
 
 // actsIn reports whether an assistant acts in a folder.
-func actsIn(name string) bool { return name != "" && name != "offline" && name != "openai" }
+func actsIn(name string) bool {
+	_, chat := isChat(name)
+	return name != "" && name != protocol.OfflineAssistant && !chat
+}
 
-// acts returns the function that reports whether the assistant for the settings acts in a folder.
-func (f *assistantFlags) acts(editor bool) func(protocol.Settings, bool) bool {
-	return func(s protocol.Settings, given bool) bool { return actsIn(f.nameOf(s, editor, given)) }
+// acts reports whether the assistant for the settings acts in a folder.
+func (f assistants) acts(s protocol.Settings, given bool) bool {
+	return actsIn(f.nameOf(s, f.editor, given))
 }
 
 // choose returns the function that selects the assistant for the settings. An assistant
 // whose name and folder do not change is kept, with its conversation state. In the place of one
 // that acts, a client without a trusted folder gets one that says so.
-func (f *assistantFlags) choose(editor bool) func(s protocol.Settings, folder string, given bool) copilot.Adapter {
-	var name, dir string
+func (f assistants) choose() func(s protocol.Settings, folder string, given bool) copilot.Adapter {
+	type choice struct {
+		name, dir string
+		chat      protocol.ChatSettings
+	}
+	var now choice
 	var chosen copilot.Adapter
 	return func(s protocol.Settings, folder string, given bool) copilot.Adapter {
-		wanted := f.nameOf(s, editor, given)
-		if wanted == name && folder == dir {
+		wanted := choice{name: f.nameOf(s, f.editor, given), dir: folder}
+		if _, chat := isChat(wanted.name); chat {
+			wanted.chat = s.Chat
+		}
+		if wanted == now {
 			return chosen
 		}
-		name, dir, chosen = wanted, folder, nil
+		now, chosen = wanted, nil
 		switch {
-		case name == "":
+		case now.name == "":
 			return nil
-		case actsIn(name) && folder == "":
-			chosen = homeless(name)
+		case actsIn(now.name) && folder == "":
+			chosen = homeless(now.name)
 			return chosen
 		}
-		a, err := f.named(name, dir)
+		a, err := f.named(s.Chat, now.name, folder)
 		if err != nil { // the first request reports the error aloud
-			a, err = f.named("acp:"+name, dir)
+			a, err = f.named(s.Chat, protocol.AgentPrefix+now.name, folder)
 		}
 		if err == nil {
 			chosen = a

@@ -65,6 +65,9 @@ func statusFailure(res *http.Response) *copilot.Error {
 
 // connectFailure maps a request without a response.
 func connectFailure(err error) *copilot.Error {
+	if known := (*copilot.Error)(nil); errors.As(err, &known) {
+		return known
+	}
 	if cert := (*tls.CertificateVerificationError)(nil); errors.As(err, &cert) {
 		return failed("the service's certificate is not valid; check the base URL and this machine's certificates")
 	}

@@ -52,6 +52,9 @@ type Options struct {
 	BaseURL string
 	// Key may be empty, for servers without keys.
 	Key Key
+	// Ask returns the key of each request in place of Key, for a key that is not kept here;
+	// may be nil.
+	Ask func(ctx context.Context) Key
 	// Model is the model of requests that name none; required.
 	Model string
 	// Effort returns the reasoning_effort to ask of a model of OpenAI, "" for its default; may be nil.
@@ -87,8 +90,8 @@ func New(o Options) (*Adapter, error) {
 		return nil, errors.New("the assistant's base URL is not an http or https URL such as " + DefaultBaseURL)
 	case base.User != nil:
 		return nil, errors.New("the assistant's base URL contains a user name or password; set the key separately")
-	case !o.Key.IsZero() && base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, errors.New("the assistant's key would be sent unencrypted; use an https base URL, or no key")
+	case !o.Key.IsZero() && exposed(base):
+		return nil, errExposed
 	}
 	if strings.Trim(base.Path, "/") == "" {
 		base.Path = "/v1"
@@ -103,6 +106,24 @@ func New(o Options) (*Adapter, error) {
 	return &Adapter{opts: o, base: base, client: client, models: &reasoning.Source{}}, nil
 }
 
+// errExposed reports a key for an address without encryption.
+var errExposed = errors.New("the assistant's key would be sent unencrypted; use an https base URL, or no key")
+
+// exposed reports whether others could read a key that is sent to the address.
+func exposed(base *url.URL) bool { return base.Scheme == "http" && !isLoopback(base.Hostname()) }
+
+// key returns the key of a request.
+func (a *Adapter) key(ctx context.Context) (Key, error) {
+	if a.opts.Ask == nil {
+		return a.opts.Key, nil
+	}
+	key := a.opts.Ask(ctx)
+	if !key.IsZero() && exposed(a.base) {
+		return Key{}, &copilot.Error{Code: codeAuthentication, Message: errExposed.Error()}
+	}
+	return key, nil
+}
+
 // do sends a request to the service; body is JSON, nil for none.
 func (a *Adapter) do(ctx context.Context, method, path string, body []byte, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, a.base.JoinPath(path).String(), bytes.NewReader(body))
@@ -113,8 +134,12 @@ func (a *Adapter) do(ctx context.Context, method, path string, body []byte, head
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if !a.opts.Key.IsZero() {
-		req.Header.Set("Authorization", "Bearer "+a.opts.Key.reveal())
+	key, err := a.key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !key.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+key.reveal())
 	}
 	return a.client.Do(req)
 }

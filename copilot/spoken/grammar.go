@@ -48,6 +48,8 @@ const (
 	CommandSwitchMode       Command = "switchMode"
 	CommandListModels       Command = "listModels"
 	CommandSwitchModel      Command = "switchModel"
+	CommandListAssistants   Command = "listAssistants"
+	CommandSwitchAssistant  Command = "switchAssistant"
 	CommandListSessions     Command = "listSessions"
 	CommandLastSession      Command = "lastSession"
 	CommandOpenSession      Command = "openSession"
@@ -77,13 +79,13 @@ var Commands = []Command{
 	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandNextVoice, CommandPreviousVoice,
 	CommandSummarise, CommandWhatDidYouDo,
 	CommandReadChange, CommandShowChange, CommandWhy, CommandAlwaysAsk, CommandUndo, CommandUndoCorrection, CommandScratch, CommandYes, CommandNo, CommandTryAgain,
-	CommandListModes, CommandSwitchMode, CommandListModels, CommandSwitchModel, CommandListSessions, CommandLastSession, CommandOpenSession,
+	CommandListModes, CommandSwitchMode, CommandListModels, CommandSwitchModel, CommandListAssistants, CommandSwitchAssistant, CommandListSessions, CommandLastSession, CommandOpenSession,
 	CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,
 	CommandHelp, CommandOpenSettings, CommandChooseMicrophone, CommandFixIt, CommandScrollUp, CommandScrollDown, CommandNextProblem,
 	CommandPreviousProblem, CommandOpenThatFile, CommandOpenFile, CommandGoToLine, CommandRunTests,
 }
 
-// Agent reports whether the command concerns the agent's modes, models or sessions.
+// Agent reports whether the command concerns who answers, or the agent's modes, models or sessions.
 func (c Command) Agent() bool {
 	at := slices.Index(Commands, c)
 	return at >= slices.Index(Commands, CommandListModes) && at <= slices.Index(Commands, CommandOpenSession)
@@ -97,7 +99,7 @@ func (c Command) Editor() bool {
 // slots are the placeholders in phrases, by command.
 var slots = map[Command]string{
 	CommandSpeed: "{number}", CommandGoToLine: "{number}",
-	CommandOpenFile: "{name}", CommandSwitchMode: "{name}", CommandSwitchModel: "{name}", CommandOpenSession: "{name}",
+	CommandOpenFile: "{name}", CommandSwitchMode: "{name}", CommandSwitchModel: "{name}", CommandSwitchAssistant: "{name}", CommandOpenSession: "{name}",
 }
 
 // Sections of a grammar that are not commands.

@@ -1,5 +1,6 @@
 // A coding agent that speaks the Agent Client Protocol on its standard input and output. It records in which folder
-// it was started, and says so in its answer. The tests give its path to agentvoice.agent.
+// it was started, and says so in its answer. The tests give its path to agentvoice.agent. With the argument
+// signed-out it opens no session.
 
 import { appendFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -22,6 +23,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       answer(id, { protocolVersion: 1, agentCapabilities: {}, agentInfo: { name: 'scripted', version: '1' } });
       break;
     case 'session/new':
+      if (process.argv[3] === 'signed-out') {
+        send({ id, error: { code: -32000, message: 'Authentication required' } });
+        break;
+      }
       appendFileSync(record, `${JSON.stringify({ process: process.cwd(), session: params?.cwd })}\n`);
       answer(id, { sessionId: 's' });
       break;

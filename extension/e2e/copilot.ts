@@ -48,6 +48,8 @@ export class Copilot {
   readonly env: Record<string, string>;
   private readonly dir: string;
   private models: string[] = ['large'];
+  /** what offersNone took away */
+  private kept: string[] = [];
   private replies: Reply[] = [];
   private chat: Part[] | undefined;
   private settings = { generation: 0, values: {} as Readonly<Record<string, unknown>> };
@@ -78,6 +80,19 @@ export class Copilot {
     const before = this.all('models').length;
     this.write();
     await until('Copilot to change its models', () => this.all('models').length > before);
+  }
+
+  /** Has no models in the windows that open from now on. */
+  offersNone(): void {
+    this.kept = this.models;
+    this.models = [];
+    this.write();
+  }
+
+  /** Has the models again that offersNone took away. */
+  offersAgain(): void {
+    this.models = this.kept;
+    this.write();
   }
 
   /** Applies user settings in the open window; null restores a default. */

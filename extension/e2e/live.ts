@@ -394,7 +394,7 @@ export function failures(): void {
     w.copilot.answers({ parts: [{ fail: 'notFound' }] });
     await ask(w, 'Is it there?');
     await w.panel.get('problem-message').filter({ hasText: /unreachable|not available/ }).waitFor();
-    await w.panel.remedy('selectModel').waitFor();
+    await w.panel.remedy('selectAssistant').waitFor();
     await w.panel.label('Listening');
   });
 

@@ -20,10 +20,12 @@
 // | localVoice    | packaged; the extension installs models      | -                    |
 // | chooseVoice   | packaged; speaks samples                     | -                    |
 // | folders       | packaged; two windows, a coding agent        | -                    |
+// | assistants    | packaged; each kind of assistant              | -                    |
 // | chat          | packaged; in the Chat view                   | recorded person      |
 
 import { after } from 'node:test';
 import { acting } from './acting.ts';
+import { assistants } from './assistants.ts';
 import { chat } from './chat.ts';
 import { chooseVoice } from './chooseVoice.ts';
 import { folders } from './folders.ts';
@@ -36,7 +38,7 @@ import { scripted } from './scripted.ts';
 import { print } from './table.ts';
 import { theWorld } from './world.ts';
 
-const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, reader, localVoice, chooseVoice, folders, chat };
+const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, reader, localVoice, chooseVoice, folders, assistants, chat };
 
 // AGENTVOICE_E2E_PARTS selects parts; install always runs first.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);

@@ -57,6 +57,8 @@ interface Own {
   readonly extensions?: string;
   /** whether the editor asks if a folder is trusted */
   readonly trust?: true;
+  /** a folder of programs, first in the PATH; the editor then does not ask a login shell for another PATH */
+  readonly programs?: string;
 }
 
 /** An installation: settings, extensions and its own workspace, in one folder. */
@@ -74,7 +76,7 @@ export class Server {
     this.own = own;
     this.workspace = join(dir, 'workspace');
     // No gallery: no network requests.
-    this.env = { ...process.env, ...env, EXTENSIONS_GALLERY: '{"serviceUrl": ""}', PATH: `${join(paths.vscodeHome, 'node', 'bin')}:${process.env['PATH'] ?? ''}` };
+    this.env = { ...process.env, ...env, EXTENSIONS_GALLERY: '{"serviceUrl": ""}', ...(own.programs === undefined ? {} : { VSCODE_CLI: '1' }), PATH: `${own.programs === undefined ? '' : `${own.programs}:`}${join(paths.vscodeHome, 'node', 'bin')}:${process.env['PATH'] ?? ''}` };
     for (const name of ['workspace', 'extensions', 'data/User']) {
       mkdirSync(join(dir, name), { recursive: true });
     }

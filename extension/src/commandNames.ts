@@ -3,7 +3,7 @@
 /** The commands in the order of package.json; commands missing there are internal to the panel. */
 export const COMMANDS = [
   'start', 'end', 'toggle', 'takeOver', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'pause', 'pauseSpeech', 'sendNow', 'type', 'retry',
-  'repeat', 'approve', 'reject', 'readSelection', 'readFromHere', 'selectMicrophone', 'selectSpeaker', 'selectVoice', 'selectModel', 'selectTools', 'installLocalVoice', 'setUpScreenReader',
+  'repeat', 'approve', 'reject', 'readSelection', 'readFromHere', 'selectMicrophone', 'selectSpeaker', 'selectVoice', 'selectAssistant', 'selectTools', 'installLocalVoice', 'setUpScreenReader',
   'allowCopilot', 'setKey', 'removeKey', 'clearTranscript', 'exportDiagnostics', 'restartDaemon', 'showPanel', 'showLog', 'openSettings',
   'openWalkthrough', 'installCopilot', 'manageCopilot', 'openHelp', 'microphoneSettings', 'manageTrust', 'updateExtension', 'statusClicked', 'checkSetup',
 ] as const;

@@ -1,10 +1,11 @@
 // Implementations of the commands.
 
 import * as vscode from 'vscode';
+import { type Chooser, chooseAssistant } from './chooseAssistant';
 import type { Command } from './commandNames';
 import type { Conversation } from './conversation';
 import type { Confirming } from './copilot/confirming';
-import type { Consent, LanguageModels } from './copilot/languageModels';
+import type { Consent } from './copilot/languageModels';
 import { ALOUD } from './copilot/tools';
 import { choices } from './devices';
 import { diagnosticsOf } from './diagnostics';
@@ -15,7 +16,6 @@ import type { Device, Provider } from './protocol.gen';
 import { keyed } from './providers';
 import { microphoneSettings } from './remedies';
 import type { ScreenReader } from './screenReader';
-import type { Keys } from './secrets';
 import { type Audience, selectVoice } from './voices';
 
 export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>> & {
@@ -29,11 +29,9 @@ const t = vscode.l10n.t;
 const READ = 20_000;
 
 /** What the commands need of the window. */
-export interface Desk extends Audience, Site {
+export interface Desk extends Audience, Site, Chooser {
   readonly conversation: Conversation;
   readonly log: vscode.LogOutputChannel;
-  readonly models: LanguageModels;
-  readonly keys: Keys;
   readonly key: HoldKey;
   readonly confirming: Confirming;
   readonly reader: ScreenReader;
@@ -41,25 +39,34 @@ export interface Desk extends Audience, Site {
   /** the devices that were last listed */
   devices: readonly Device[];
   needsModel(): boolean;
-  access(allowed: boolean): void;
   keep(unsent: string): void;
   checkSetup(): Promise<void>;
 }
 
 export function actions(w: Desk): Actions {
   const c = w.conversation;
-  const set = (): vscode.WorkspaceConfiguration => vscode.workspace.getConfiguration('agentvoice');
 
   const start = async (takeOver: boolean): Promise<void> => {
     void vscode.commands.executeCommand('agentvoice.panel.focus', { preserveFocus: true });
-    if (!(await mayAsk())) {
-      return;
+    if (await mayAnswer()) {
+      await c.start(takeOver); // whatever prevented the start is now the problem to show
     }
-    const model = !w.needsModel() ? true : w.models.pick(set().get('copilot.model', ''));
-    const started = await c.start(takeOver); // whatever prevented the start is now the problem to show
-    if ((await model) === undefined && started) {
+  };
+
+  /** Whether someone can answer. Where the editor has no language model, the user may choose who else does. */
+  const mayAnswer = async (): Promise<boolean> => {
+    if (!(await mayAsk())) {
+      return false;
+    }
+    if (!w.needsModel() || isActive(c.model.snapshot) || w.models.model !== undefined) {
+      return true;
+    }
+    c.change({ is: 'starting', starting: false });
+    const chosen = await chooseAssistant(w, t('There is no language model in this editor. Choose who answers.'));
+    if (!chosen && c.model.problem === undefined) {
       notInstalled();
     }
+    return chosen;
   };
 
   let asking: Promise<Consent> | undefined;
@@ -82,7 +89,7 @@ export function actions(w: Desk): Actions {
     c.fail({
       code: 'copilotNotInstalled',
       message: t('There is no language model in this editor.'),
-      remediation: t('Install GitHub Copilot and sign in. You can talk without it, but nobody answers.'),
+      remediation: t('Choose another assistant, or install GitHub Copilot and sign in.'),
       retryable: false,
     });
 
@@ -113,7 +120,7 @@ export function actions(w: Desk): Actions {
       const said = typeof text === 'string' ? text : await vscode.window.showInputBox({ title: t('Type a message'), prompt: t('It is part of the spoken conversation.') });
       if (said !== undefined && said.trim() !== '') {
         w.keep('');
-        const turn = (await mayAsk()) ? await c.say(said) : undefined;
+        const turn = (await mayAnswer()) ? await c.say(said) : undefined;
         const sent = turn === '' ? await c.unqueued() : turn !== undefined;
         w.keep(sent ? '' : said);
       }
@@ -137,7 +144,7 @@ export function actions(w: Desk): Actions {
     },
     selectMicrophone: () => selectDevice(w, 'inputs'),
     selectSpeaker: () => selectDevice(w, 'outputs'),
-    selectModel: () => selectModel(w),
+    selectAssistant: () => chooseAssistant(w),
     selectTools: () => selectTools(w),
     installLocalVoice: () => installLocalVoice(w),
     selectVoice: () => selectVoice(w),
@@ -223,25 +230,6 @@ async function selectDevice(w: Pick<Desk, 'conversation' | 'devices'>, which: 'i
     }
     // The setting preserves the choice for later windows.
     await vscode.workspace.getConfiguration('agentvoice').update(name, picked.value, vscode.ConfigurationTarget.Global);
-  }
-}
-
-async function selectModel(w: Pick<Desk, 'conversation' | 'models'>): Promise<void> {
-  const models = await w.models.models();
-  const now = await w.conversation.ask((wire) => wire.request('copilot/models'));
-  const marked = (label: string, id: string | undefined): string => ((now?.selected ?? '') === (id ?? '') ? `$(check) ${label}` : label);
-  const items = [
-    { label: marked(t('The editor’s choice'), undefined), description: '', id: undefined as string | undefined },
-    ...models.map((m) => ({ label: marked(m.name, m.id), description: `${m.vendor} ${m.id}`, id: m.id as string | undefined })),
-  ];
-  const picked = await vscode.window.showQuickPick(items, { title: t('Choose Model'), placeHolder: t('It answers from your next question on.') });
-  if (picked !== undefined) {
-    const selected = await w.conversation.ask((wire) => wire.request('copilot/selectModel', { id: picked.id ?? '' }));
-    if (selected === undefined) {
-      return; // refused; the problem is shown
-    }
-    await vscode.workspace.getConfiguration('agentvoice').update('copilot.model', picked.id, vscode.ConfigurationTarget.Global);
-    await w.models.pick(picked.id ?? '');
   }
 }
 

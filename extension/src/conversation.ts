@@ -184,7 +184,7 @@ export class Conversation {
           snapshot: event.result.snapshot,
           capabilities: event.result.capabilities,
           at: this.clock.now(),
-          ...(event.again ? { divider: t('Agent Voice was restarted. This is a new conversation; Copilot does not remember the one above.') } : {}),
+          ...(event.again ? { divider: t('Agent Voice was restarted. This is a new conversation; the assistant does not remember the one above.') } : {}),
         });
         this.world.assistant.forget();
         void this.resume(event.again);

@@ -30,6 +30,8 @@ export async function editorCommand(params: EditorCommandParams, model: Model): 
       return openFile(params.names ?? []);
     case 'keepVoice':
       return keepVoice(params.names?.[0] ?? '');
+    case 'keepAssistant':
+      return keepAssistant(params.names?.[0] ?? '');
     default:
       return inEditor(params);
   }
@@ -44,6 +46,19 @@ export async function keepVoice(voice: string): Promise<EditorCommandResult> {
     return DONE;
   } catch {
     return { problem: t('The settings could not be written, so this voice is used only for now.') };
+  }
+}
+
+/** Writes the setting. Copilot is about to be used, so the editor asks for consent now if it has to. */
+async function keepAssistant(id: string): Promise<EditorCommandResult> {
+  if (id === 'copilot') {
+    void vscode.commands.executeCommand('agentvoice.allowCopilot'); // resolves only when the user has answered
+  }
+  try {
+    await vscode.workspace.getConfiguration('agentvoice').update('agent', id === 'copilot' ? undefined : id, vscode.ConfigurationTarget.Global);
+    return DONE;
+  } catch {
+    return { problem: t('The settings could not be written, so this assistant is used only for now.') };
   }
 }
 

@@ -42,6 +42,8 @@ export interface Model extends Transcript {
   /** the push-to-talk key is held */
   readonly held: boolean;
   readonly canRetry: boolean;
+  /** the name of the assistant that answers from the next turn on */
+  readonly assistant?: string;
 }
 
 export const START: Model = {
@@ -83,6 +85,7 @@ export type Change =
   | { readonly is: 'dismiss' }
   | { readonly is: 'outcome'; readonly callId: string; readonly outcome: string }
   | { readonly is: 'held'; readonly held: boolean }
+  | { readonly is: 'assistant'; readonly name: string }
   | { readonly is: 'divider'; readonly text: string; readonly at: number }
   | { readonly is: 'clear' }
   | { readonly is: 'restored'; readonly lines: readonly Line[]; readonly clearedSeq: number };
@@ -146,6 +149,8 @@ export function reduce(m: Model, change: Change): Model {
       return { ...m, problem: undefined, notice: undefined };
     case 'held':
       return { ...m, held: change.held };
+    case 'assistant':
+      return { ...m, assistant: change.name };
     case 'divider':
       return addDivider(m, change.text, change.at);
     case 'clear':
@@ -276,7 +281,7 @@ function moved(m: Model, p: StateParams): Model {
 
 function turned(m: Model, p: TurnParams): Model {
   if (p.event === 'turn-started') {
-    return { ...m, openTurns: new Set(m.openTurns).add(p.turnId), canRetry: false, problem: afterQuestion(m.problem), notice: undefined };
+    return { ...m, ...(m.assistant === undefined ? {} : { answering: m.assistant }), openTurns: new Set(m.openTurns).add(p.turnId), canRetry: false, problem: afterQuestion(m.problem), notice: undefined };
   }
   const openTurns = new Set(m.openTurns);
   openTurns.delete(p.turnId);

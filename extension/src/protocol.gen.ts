@@ -29,6 +29,8 @@ export const METHODS = {
   copilotApproveTool: 'copilot/approveTool',
   copilotModels: 'copilot/models',
   copilotSelectModel: 'copilot/selectModel',
+  assistantList: 'assistant/list',
+  assistantSelect: 'assistant/select',
   audioDevices: 'audio/devices',
   audioSelect: 'audio/select',
   audioMute: 'audio/mute',
@@ -323,6 +325,7 @@ export type AnswerEnd = (typeof ANSWER_ENDS)[number];
 export const CREDENTIAL_KINDS = [
   'apiKey',
   'bearerToken',
+  'chatKey',
 ] as const;
 
 /** CredentialKind is the type of secret that is requested. */
@@ -371,6 +374,7 @@ export const EDITOR_COMMANDS = [
   'runTests',
   'showChange',
   'keepVoice',
+  'keepAssistant',
 ] as const;
 
 /** EditorCommand is what the editor is asked to do by a spoken or typed voice command. */
@@ -528,6 +532,40 @@ export interface ApproveToolParams {
   hash?: string;
 }
 
+/** Assistant is one that can be chosen to answer. */
+export interface Assistant {
+  /** ID is `copilot`, `acp:` with the command of an agent, `openai:` with a model, or `offline`. */
+  id: string;
+  title: string;
+  /** Found says that it is installed, or has an address. */
+  found: boolean;
+  /** Ready is the outcome of the check; absent for one that was not checked, and for the client's own, which only the client can check. */
+  ready?: boolean;
+  /** why it is not ready */
+  code?: ErrorCode;
+  /** Code in the user's language */
+  reason?: string;
+  /** its program or address */
+  where?: string;
+  install?: string;
+  signIn?: string;
+  /** of its makers */
+  page?: string;
+}
+
+/** AssistantsParams are the params of assistant/list. */
+export interface AssistantsParams {
+  /** Check is the id of an assistant to try: an agent is started and opens a session, a chat endpoint lists its models. That takes up to 45 s, and sends no message. */
+  check?: string;
+}
+
+/** AssistantsResult is the result of assistant/list. */
+export interface AssistantsResult {
+  assistants: Assistant[];
+  /** id */
+  selected: string;
+}
+
 /** CancelParams identifies a request to cancel. */
 export interface CancelParams {
   id: RequestID;
@@ -574,8 +612,12 @@ export interface Configuration {
   'agentvoice.model'?: string | null;
   /** Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's. */
   'agentvoice.locale'?: string | null;
-  /** Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the folder of the active file or else the first one, if it is trusted, and you are asked aloud whenever it requests permission for a tool. */
+  /** Who answers from your next message on: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, `openai` for the chat endpoint of `agentvoice.chat.endpoint`, or `offline`. An agent runs on this machine, in the folder of the active file or else the first one, if it is trusted, and you are asked aloud whenever it requests permission for a tool. */
   'agentvoice.agent'?: string | null;
+  /** Base URL of an OpenAI-compatible chat endpoint, such as `http://127.0.0.1:11434/v1`; empty for OpenAI. Its key is kept in the editor's secret storage and sent to this address only, over `https` or on this machine. Used with `agentvoice.agent` set to `openai`. */
+  'agentvoice.chat.endpoint'?: string | null;
+  /** Model that answers at `agentvoice.chat.endpoint`; empty for that of `--agent-model`. */
+  'agentvoice.chat.model'?: string | null;
   /** Takes a shorter pause for the end of your turn, so that the answer begins sooner. If you go on before it is heard, the request is cancelled and sent again with all that you said, which costs tokens. Applies only to an assistant that answers without tools, such as `openai`; never to an agent or to the editor's assistant. */
   'agentvoice.speculation'?: boolean | null;
   /** Maximum length of a session, for services that neither announce nor document one, such as behind a gateway. The next session opens before the limit; 0 for no known limit. */
@@ -778,6 +820,8 @@ export interface Cost {
 export interface CredentialsParams {
   provider: Provider;
   kind: CredentialKind;
+  /** Endpoint is the address that a chatKey is for. A key for another address is not sent to it. */
+  endpoint?: string;
 }
 
 /** CredentialsResult is a secret, which is used but never stored or logged. */
@@ -1117,6 +1161,11 @@ export type RequestID = string | number;
 /** RetryParams are the params of conversation/retry. */
 export interface RetryParams {
   stage?: RetryStage;
+}
+
+/** SelectAssistantParams are the params of assistant/select. */
+export interface SelectAssistantParams {
+  id: string;
 }
 
 /** SelectDeviceParams are the params of audio/select: ids or names. */
@@ -1520,6 +1569,10 @@ export interface ClientRequests {
   'copilot/models': { params: undefined; result: ModelsResult };
   /** Selects a model. agentvoice.notification reports its loading. */
   'copilot/selectModel': { params: SelectModelParams; result: null };
+  /** Returns the assistants that can be chosen, and whether they are there. */
+  'assistant/list': { params: AssistantsParams | undefined; result: AssistantsResult };
+  /** Selects who answers from the next message on. Sets agentvoice.agent. agentvoice.notification says what the assistant knows of the conversation. */
+  'assistant/select': { params: SelectAssistantParams; result: null };
   /** Returns the audio devices. */
   'audio/devices': { params: undefined; result: DevicesResult };
   /** Selects audio devices. */
@@ -1739,7 +1792,9 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.locale', kind: 'string', default: '', restart: false },
-  { name: 'agentvoice.agent', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.agent', kind: 'string', default: '', restart: false },
+  { name: 'agentvoice.chat.endpoint', kind: 'string', default: '', restart: false },
+  { name: 'agentvoice.chat.model', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.speculation', kind: 'boolean', default: false, restart: true },
   { name: 'agentvoice.session.maxMs', kind: 'milliseconds', default: 0, minimum: 0, maximum: 86400000, restart: true },
   { name: 'agentvoice.network.proxy', kind: 'string', default: '', restart: true },
@@ -1800,3 +1855,22 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.budget.month', kind: 'number', default: 0, minimum: 0, maximum: 100000, restart: false },
   { name: 'agentvoice.budget.prices', kind: 'string', default: '', restart: false },
 ];
+
+/** The titles of the known coding agents, by their name in agentvoice.agent. */
+export const AGENTS: Readonly<Record<string, string>> = {
+  'codex-acp': 'Codex',
+  'gemini': 'Gemini CLI',
+  'copilot': 'GitHub Copilot CLI',
+  'opencode': 'opencode',
+  'claude-agent-acp': 'Claude Agent',
+  'qwen': 'Qwen Code',
+  'kimi': 'Kimi Code',
+  'kilo': 'Kilo',
+  'cline': 'Cline',
+  'vibe-acp': 'Mistral Vibe',
+  'grok': 'Grok Build',
+  'junie': 'Junie',
+  'cursor-agent': 'Cursor',
+  'devin': 'Devin',
+  'goose': 'goose',
+};

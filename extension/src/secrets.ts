@@ -11,11 +11,11 @@ export class Keys {
   ) {}
 
   /** The key for a provider. Fails without a key; the daemon then explains what to do. */
-  async get({ provider, kind }: CredentialsParams): Promise<CredentialsResult> {
+  async get({ provider, kind, endpoint }: CredentialsParams): Promise<CredentialsResult> {
     if (kind === 'bearerToken') {
       throw new Error('only keys are stored');
     }
-    const value = await this.secrets.get(name(provider));
+    const value = await this.secrets.get(kind === 'chatKey' ? chatName(endpoint ?? '') : name(provider));
     if (value === undefined) {
       throw new Error('no key is stored');
     }
@@ -43,9 +43,27 @@ export class Keys {
     return true;
   }
 
+  /** Asks for the key of a chat endpoint and stores it for this address only. An endpoint may need none; returns false if the user cancelled. */
+  async askForChat(endpoint: string): Promise<boolean> {
+    const value = await vscode.window.showInputBox({
+      title: this.t('Key for {0}', endpoint),
+      prompt: this.t('It is kept in the editor’s secret storage, and sent only to this address. Leave it empty if the endpoint needs none, or to keep the stored one.'),
+      password: true,
+      ignoreFocusOut: true,
+    });
+    if (value !== undefined && value.trim() !== '') {
+      await this.secrets.store(chatName(endpoint), value.trim());
+    }
+    return value !== undefined;
+  }
+
   async remove(provider: Provider): Promise<void> {
     await this.secrets.delete(name(provider));
   }
+}
+
+function chatName(endpoint: string): string {
+  return `agentvoice.key.chat:${endpoint}`;
 }
 
 function name(provider: Provider): string {

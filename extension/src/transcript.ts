@@ -19,6 +19,8 @@ export interface Line {
   readonly recognised?: string;
   /** names the correction, while it can be undone */
   readonly correction?: string;
+  /** of an answer: the assistant's name */
+  readonly by?: string;
   /** of an answer: the number of characters heard; undefined until reported */
   readonly heardChars?: number;
   /** of an answer: interrupted by the user */
@@ -73,6 +75,8 @@ export interface Transcript {
   readonly lines: readonly Line[];
   /** the id of the next line */
   readonly nextLine: number;
+  /** the name of the assistant that answers the current turn */
+  readonly answering?: string;
   /** the seq of the last cleared words, which stay cleared */
   readonly clearedSeq: number;
   readonly caption: Caption | undefined;
@@ -110,7 +114,8 @@ export function rebuild<T extends Transcript>(m: T, { entries, tools }: Transcri
       turnId: e.turnId, text: e.text, final: e.final || old?.final === true, seq: e.seq, ...recognised(e), ...(e.end === undefined ? {} : { cut: e.end }), ...(e.heardChars === undefined ? {} : { heardChars: e.heardChars }),
     };
     if (old === undefined) {
-      const line: Line = { kind: 'speech', role: e.role, at, ...words, id: next.nextLine, conversation: next.conversation };
+      const by = e.role === 'assistant' && m.answering !== undefined ? { by: m.answering } : {};
+      const line: Line = { kind: 'speech', role: e.role, at, ...words, ...by, id: next.nextLine, conversation: next.conversation };
       next = { ...next, lines: next.lines.toSpliced(place, 0, line), nextLine: next.nextLine + 1 };
       taken.add(line.id);
       place++;
@@ -320,6 +325,7 @@ export function addDivider<T extends Transcript>(m: T, text: string, at: number)
 }
 
 function append<T extends Transcript>(m: T, line: Omit<Line, 'id' | 'conversation'>): T {
-  const lines = [...m.lines, { ...line, id: m.nextLine, conversation: m.conversation }];
+  const by = line.role === 'assistant' && m.answering !== undefined ? { by: m.answering } : {};
+  const lines = [...m.lines, { ...line, ...by, id: m.nextLine, conversation: m.conversation }];
   return { ...m, lines: lines.slice(-KEPT), nextLine: m.nextLine + 1 };
 }

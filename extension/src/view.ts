@@ -63,8 +63,10 @@ export interface Surroundings {
   /** states are announced by tones, and no voice speaks */
   readonly tones?: boolean;
   readonly silent?: boolean;
-  /** the agent that answers instead of the editor's assistant; empty without an agent */
+  /** the name of who answers instead of the editor's assistant; empty if that one does */
   readonly agent?: string;
+  /** of the editor's model */
+  readonly vendor?: string;
   /** the results of the setup check */
   readonly found?: { readonly microphone?: boolean; readonly voice?: boolean; readonly assistant?: boolean };
   /** the shortcut that starts a conversation, as the editor displays it */
@@ -219,7 +221,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     facts: factsOf(m, around, t),
     context: around.context.filter((p) => p.present),
     checks: checksOf(m, around, t),
-    assistant: around.agent === undefined || around.agent === '' ? t('Copilot') : around.agent,
+    assistant: assistantOf(around, t),
     startKey: around.startKey ?? '',
     unsent: around.unsent ?? '',
     limits: around.place === 'remote' ? t('Remote window: files can be read and changed, but no commands run there.')
@@ -252,8 +254,14 @@ function checksOf(m: Model, around: Surroundings, t: Translate): Check[] {
   return [
     { key: 'microphone', title: t('Microphone'), detail: around.microphone, state: state(found?.microphone, /^(device|microphone|audio)/), command: 'agentvoice.selectMicrophone' },
     { key: 'voice', title: t('Voice'), detail: providerName(around.provider, t), state: state(found?.voice, /^(daemon|credentials|authentication|engine|speech)/), command: 'agentvoice.openSettings' },
-    { key: 'assistant', title: t('Assistant'), detail: answersBy(around), state: state(found?.assistant, /^(copilot|agent)/), command: 'agentvoice.selectModel' },
+    { key: 'assistant', title: t('Assistant'), detail: answersBy(around), state: state(found?.assistant, /^(copilot|agent)/), command: 'agentvoice.selectAssistant' },
   ];
+}
+
+/** The name of who answers: Copilot is one of several vendors of an editor's models. */
+export function assistantOf(around: Pick<Surroundings, 'agent' | 'vendor' | 'model'>, t: Translate): string {
+  const { agent = '', vendor = 'copilot', model } = around;
+  return agent !== '' ? agent : vendor === 'copilot' ? t('Copilot') : model;
 }
 
 /** The model or agent that answers. */
@@ -448,7 +456,7 @@ export function shownLine(l: Line, t: Translate): ShownLine {
     id: l.id,
     kind: l.kind,
     who: l.kind === 'divider' ? 'none' : l.role,
-    name: l.role === 'user' ? t('You') : t('Copilot'),
+    name: l.role === 'user' ? t('You') : (l.by ?? t('Copilot')),
     text: l.text,
     final: l.final,
     time: new Date(l.at).toISOString(),
@@ -486,7 +494,7 @@ export function statusOf(view: View, t: Translate): StatusItem {
   const parts = [`Agent Voice: ${what}`, view.micText, ...(view.problem === undefined ? [] : [view.problem.message])];
   return {
     text: idle ? `${icon} Agent Voice` : `${icon} ${what}`,
-    tooltip: [...parts, view.problem !== undefined ? t('Click to show the problem.') : view.active ? t('Click to end the conversation.') : t('Click to start a conversation.')].join('\n'),
+    tooltip: [...parts, t('Assistant: {0}', view.facts.model), view.problem !== undefined ? t('Click to show the problem.') : view.active ? t('Click to end the conversation.') : t('Click to start a conversation.')].join('\n'),
     accessible: parts.join(', '),
     alarm: view.tone === 'problem' ? 'error' : view.approval !== undefined ? 'warning' : 'none',
   };

@@ -2,6 +2,7 @@
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import * as vscode from 'vscode';
+import { checked, nameOfAgent } from './chooseAssistant';
 import type { Command } from './commandNames';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
@@ -30,7 +31,7 @@ import { ScreenReader } from './screenReader';
 import { Keys } from './secrets';
 import { changed, configuration } from './settings';
 import { strings } from './strings';
-import { type StatusItem, type Surroundings, type View, present, shownLines, statusOf } from './view';
+import { type StatusItem, type Surroundings, type View, assistantOf, present, shownLines, statusOf } from './view';
 import { watchLock } from './lock';
 import { Files } from './tools/files';
 import { OwnTools } from './tools/own';
@@ -92,7 +93,7 @@ export class Window implements vscode.Disposable {
       own: this.tools,
       log,
       t,
-      onModel: () => this.refresh(),
+      onModel: () => this.nameAssistant(),
       onAccess: (allowed) => this.access(allowed),
     });
     const exported = new ChatExport();
@@ -123,7 +124,7 @@ export class Window implements vscode.Disposable {
     this.actions = actions(this);
     this.subscriptions.push(exported, { dispose: this.conversation.onChange((m) => this.changed(m)) });
     this.watchEditor();
-    this.changed(this.conversation.model);
+    this.nameAssistant();
     this.showStatus();
   }
 
@@ -161,7 +162,7 @@ export class Window implements vscode.Disposable {
     };
     return {
       provider: hears((name) => set.get(name, '')),
-      model: this.inChatView() ? t('Chat view') : this.models.modelName || set.get('copilot.model', '') || 'Copilot',
+      model: this.inChatView() ? t('Chat view') : this.models.model?.name ?? (set.get('copilot.model', '') || 'Copilot'),
       microphone: device('audio.inputDevice'),
       speaker: device('audio.outputDevice'),
       context: this.inChatView() ? [] : this.context.pieces(),
@@ -170,7 +171,8 @@ export class Window implements vscode.Disposable {
       tones: set.get('cues.enabled', true) && set.get('cues.volume', 0.5) > 0,
       silent: set.get('voice.silent', false),
       agent: this.agent(),
-      found: { ...this.found, ...(isActive(this.conversation.model.snapshot) ? { microphone: true, voice: true } : {}), ...(this.models.modelName === '' ? {} : { assistant: true }) },
+      vendor: this.models.model?.vendor ?? 'copilot',
+      found: { ...this.found, ...(isActive(this.conversation.model.snapshot) ? { microphone: true, voice: true } : {}) },
       startKey: process.platform === 'darwin' ? '⌃⌘K' : 'Alt+Shift+K',
       platform: process.platform,
       unsent: this.unsent,
@@ -218,7 +220,7 @@ export class Window implements vscode.Disposable {
     }
     this.shownItem = shown;
     this.status.text = item.text;
-    this.status.tooltip = item.tooltip;
+    this.status.tooltip = withCommand(item.tooltip, t('Choose Assistant'), 'agentvoice.selectAssistant');
     this.status.accessibilityInformation = { label: item.accessible, role: 'button' };
     this.status.backgroundColor = item.alarm === 'none' ? undefined : new vscode.ThemeColor(`statusBarItem.${item.alarm}Background`);
   }
@@ -242,6 +244,11 @@ export class Window implements vscode.Disposable {
     } else if (this.conversation.model.problem?.code === 'copilotNoConsent') {
       this.conversation.change({ is: 'dismiss' });
     }
+  }
+
+  /** The answers from the next turn on are those of the assistant that is chosen now. */
+  private nameAssistant(): void {
+    this.conversation.change({ is: 'assistant', name: assistantOf(this.surroundings(), t) });
   }
 
   /** The displayed facts may have changed without a change of the conversation. */
@@ -306,6 +313,11 @@ export class Window implements vscode.Disposable {
           return;
         }
         void this.conversation.configure(changed(event));
+        if (event.affectsConfiguration('agentvoice.agent') || event.affectsConfiguration('agentvoice.chat') || event.affectsConfiguration('agentvoice.copilot')) {
+          const { assistant: _, ...others } = this.found ?? {}; // another one was checked
+          this.found = others;
+          this.nameAssistant();
+        }
         if (event.affectsConfiguration('agentvoice.context')) {
           this.context.reset();
         }
@@ -406,18 +418,33 @@ export class Window implements vscode.Disposable {
   /** Checks what a conversation needs, without recording. */
   async checkSetup(): Promise<void> {
     const provider = hears((name) => vscode.workspace.getConfiguration('agentvoice').get(name, ''));
-    const [found, model] = await Promise.all([
-      this.conversation.ask((wire) => wire.request('audio/devices')),
-      !this.needsModel() ? true : this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', '')),
-    ]);
+    const [found, assistant] = await Promise.all([this.conversation.ask((wire) => wire.request('audio/devices')), this.checkAssistant()]);
     const keyless = !['openai', 'live', 'azure'].includes(provider);
     this.devices = found === undefined ? this.devices : [...found.inputs, ...found.outputs];
     this.found = {
       microphone: found !== undefined && found.inputs.length > 0,
       voice: found !== undefined && found.outputs.length > 0 && (keyless || (await this.keys.has(provider))),
-      assistant: model !== undefined,
+      ...(assistant === undefined ? {} : { assistant }),
     };
     this.refresh();
+  }
+
+  /** Whether the assistant that is chosen can answer; undefined for the Chat view, which cannot be checked. */
+  private async checkAssistant(): Promise<boolean | undefined> {
+    if (this.needsModel()) {
+      const model = await this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', ''));
+      return model !== undefined && !this.models.refused(model);
+    }
+    const known = this.agent() === '' ? undefined : await this.conversation.ask((wire) => wire.request('assistant/list', {}));
+    const chosen = known?.assistants.find((a) => a.id === known.selected);
+    if (chosen === undefined) {
+      return undefined;
+    }
+    const { ready, code, reason, signIn } = (await checked(this, chosen.id, chosen.title)) ?? chosen;
+    if (ready === false && code !== undefined) {
+      this.conversation.fail({ code, message: `${chosen.title}: ${reason ?? ''}`, remediation: signIn === undefined ? '' : t('To sign in, {0}.', signIn), retryable: true });
+    }
+    return ready ?? chosen.found;
   }
 
   /** Whether a language model of the editor answers: not the Chat view, nor a coding agent. */
@@ -425,9 +452,10 @@ export class Window implements vscode.Disposable {
     return !this.inChatView() && this.agent() === '';
   }
 
-  /** The coding agent that answers instead of the editor's assistant; empty without an agent. */
+  /** The name of who answers instead of the editor's assistant; empty if that one does. */
   private agent(): string {
-    return vscode.workspace.getConfiguration('agentvoice').get('agent', '').replace(/^acp:\s*/, '').split(/\s/)[0]?.split(/[\\/]/).at(-1) ?? '';
+    const set = vscode.workspace.getConfiguration('agentvoice');
+    return nameOfAgent(set.get('agent', ''), set.get('chat.model', ''), t);
   }
 
   /** Activation by phrase needs the daemon before a conversation starts. */
@@ -460,7 +488,7 @@ export class Window implements vscode.Disposable {
   }
 
   async participate(request: vscode.ChatRequest, chat: vscode.ChatContext, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<vscode.ChatResult> {
-    if (!(await this.actions.mayAsk(true))) {
+    if (!(await this.actions.mayAsk(this.agent() === ''))) { // an agent answers in the Chat view, too
       return { errorDetails: { message: this.conversation.model.problem?.message ?? '' } };
     }
     const { conversation, questions, context } = this;
@@ -493,6 +521,13 @@ async function insertCode(text: string, language: string): Promise<void> {
     return;
   }
   await editor.edit((edit) => edit.replace(editor.selection, text));
+}
+
+/** A tooltip with a link below it. */
+function withCommand(text: string, title: string, command: string): vscode.MarkdownString {
+  const tooltip = new vscode.MarkdownString();
+  tooltip.isTrusted = { enabledCommands: [command] };
+  return tooltip.appendText(text).appendMarkdown(`\n\n[${title}](command:${command})`);
 }
 
 /** The editor's user settings folder, which contains the extension's storage. */

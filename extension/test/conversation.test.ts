@@ -107,7 +107,7 @@ after 2s
   await d.state('listening');
   const v = view(d);
   assert.equal(v.problem?.code, 'copilotQuota');
-  assert.equal(v.problem?.remedies[0]?.command, 'agentvoice.selectModel');
+  assert.equal(v.problem?.remedies[0]?.command, 'agentvoice.selectAssistant');
   assert.ok(v.buttons.some((b) => b.command === 'agentvoice.retry'));
   assert.equal(d.model.lines.find((l) => l.role === 'user')?.failed, 'copilotQuota');
   d.answer = says('It reads tokens.');

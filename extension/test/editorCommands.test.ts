@@ -79,6 +79,16 @@ test('a voice is kept in the settings', async () => {
   fake.unwritable = false;
 });
 
+test('an assistant that was chosen by voice is kept, and Copilot is asked about only when it is that one', async () => {
+  assert.deepEqual(await run({ command: 'keepAssistant', names: ['acp:codex-acp'] }), [[], undefined]);
+  assert.equal(fake.settings.get('agentvoice.agent'), 'acp:codex-acp');
+  assert.deepEqual(await run({ command: 'keepAssistant', names: ['copilot'] }), [[['agentvoice.allowCopilot']], undefined]);
+  assert.equal(fake.settings.has('agentvoice.agent'), false);
+  fake.unwritable = true;
+  assert.deepEqual(await run({ command: 'keepAssistant', names: ['offline'] }), [[], 'The settings could not be written, so this assistant is used only for now.']);
+  fake.unwritable = false;
+});
+
 test('settings, microphones and tests need no open file', async () => {
   fake.editor = undefined;
   assert.deepEqual(await run({ command: 'openSettings' }), [[['agentvoice.openSettings']], undefined]);

@@ -24,7 +24,7 @@ export interface Fake {
   problems: { severity: number; message: string; range: { start: { line: number } } }[];
   workspaceName: string | undefined;
   /** what the user types into an input box */
-  input: string | undefined;
+  input: string | undefined | ((options: { title?: string; prompt?: string; password?: boolean }) => string | undefined);
   /** what the user selects from a list; nothing by default */
   pick: (items: readonly { readonly label: string }[]) => unknown;
   /** the list that was opened last, and what the user does in it */
@@ -52,7 +52,7 @@ export interface Fake {
   readonly files: Map<string, string>;
   /** applied edits, and displayed diffs and terminals */
   readonly tabs: { label: string; input: unknown }[];
-  readonly terminals: { name: string; pty: { onDidWrite(f: (text: string) => void): unknown; open(): void; close(): void }; written: string }[];
+  readonly terminals: { name: string; pty: { onDidWrite(f: (text: string) => void): unknown; open(): void; close(): void }; written: string; typed: string }[];
   tasks: unknown[];
   /** open documents, and a function that opens another one */
   readonly textDocuments: Document[];
@@ -342,6 +342,17 @@ export function install(): Fake {
     l10n: { t: english },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
+    QuickPickItemKind: { Separator: -1 },
+    MarkdownString: class {
+      value = '';
+      appendText(text: string) {
+        this.value += text;
+        return this;
+      }
+      appendMarkdown(text: string) {
+        return this.appendText(text);
+      }
+    },
     ProgressLocation: { Notification: 15 },
     Position,
     WorkspaceEdit,
@@ -409,11 +420,11 @@ export function install(): Fake {
         return Promise.resolve(fake.editor);
       },
       createTerminal: ({ name, pty }: Fake['terminals'][number]) => {
-        const terminal = { name, pty, written: '', show: () => undefined };
+        const terminal = { name, pty, written: '', typed: '', show: () => undefined, sendText: (text: string) => void (terminal.typed += text) };
         // As in VS Code, what is written before the terminal opens, which takes a while, is lost.
         setImmediate(() => {
-          pty.onDidWrite((text: string) => void (terminal.written += text));
-          pty.open();
+          (pty as typeof pty | undefined)?.onDidWrite((text: string) => void (terminal.written += text));
+          (pty as typeof pty | undefined)?.open();
         });
         fake.terminals.push(terminal);
         return terminal;
@@ -424,7 +435,7 @@ export function install(): Fake {
         },
         close: (tabs: unknown[]) => Promise.resolve(void fake.tabs.splice(0, fake.tabs.length, ...fake.tabs.filter((tab) => !tabs.includes(tab)))),
       },
-      showInputBox: () => Promise.resolve(fake.input),
+      showInputBox: (options: object) => Promise.resolve(typeof fake.input === 'function' ? fake.input(options) : fake.input),
       get activeTextEditor() {
         return fake.editor;
       },
@@ -511,7 +522,7 @@ export function install(): Fake {
         get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : standard),
         inspect: (name: string) => (fake.ofWorkspace.has(`${section}.${name}`) ? { workspaceFolderValue: fake.ofWorkspace.get(`${section}.${name}`), workspaceValue: fake.ofWorkspace.get(`${section}.${name}`) } : undefined),
         update: (name: string, value: unknown) =>
-          fake.unwritable ? Promise.reject(new Error('Unable to write into user settings.')) : Promise.resolve(void fake.settings.set(`${section}.${name}`, value)),
+          fake.unwritable ? Promise.reject(new Error('Unable to write into user settings.')) : Promise.resolve(void (value === undefined ? fake.settings.delete(`${section}.${name}`) : fake.settings.set(`${section}.${name}`, value))),
       }),
       onDidChangeConfiguration: event,
       onDidChangeWorkspaceFolders: event,

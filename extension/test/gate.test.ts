@@ -32,6 +32,7 @@ const MAY: Readonly<Record<string, string>> = {
   'daemon/environment.ts': 'looks for files of the package',
   'lock.ts': 'asks the system whether the screen is locked',
   'localVoice.ts': 'runs the daemon to install models',
+  'chooseAssistant.ts': 'types a command to install or sign in, which the user runs',
   'voices.ts': 'runs the daemon to hear a voice',
 };
 

@@ -129,7 +129,7 @@ test('the wanted model answers, by id, family or name; one that is not there giv
   for (const [wanted, id] of [['two', 'two'], ['other', 'two'], ['Two', 'two'], ['', 'one'], ['gone', 'one']] as const) {
     assert.equal((await a.pick(wanted))?.id, id);
   }
-  assert.equal(a.modelName, 'One');
+  assert.equal(a.model?.name, 'One');
   fake.models = [model({ vendor: 'mine' })];
   assert.equal(await a.pick(''), undefined, 'another vendor is asked only where the user named one');
   fake.settings.set('agentvoice.copilot.vendor', 'absent');

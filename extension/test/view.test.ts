@@ -139,7 +139,7 @@ test('every failure that may be shown has words for each of its buttons, and the
     }
   }
   assert.equal(remedies('copilotNoConsent', false, english)[0]?.command, 'agentvoice.allowCopilot');
-  assert.equal(remedies('copilotNotInstalled', false, english)[0]?.command, 'agentvoice.installCopilot');
+  assert.deepEqual(remedies('copilotNotInstalled', false, english).map((r) => r.command), ['agentvoice.selectAssistant', 'agentvoice.installCopilot']);
   assert.deepEqual(remedies('copilotTimeout', false, english), [], 'nothing to try again');
 });
 

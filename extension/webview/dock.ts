@@ -208,7 +208,7 @@ export class Dock {
     const rows: [name: string, value: string, picture: string, test: string, command: PanelCommand][] = [
       [strings.microphone, facts.microphone, 'mic', 'microphone', 'agentvoice.selectMicrophone'],
       [strings.speaker, facts.speaker, 'speaker', 'speaker', 'agentvoice.selectSpeaker'],
-      [strings.model, facts.model, 'spark', 'model', 'agentvoice.selectModel'],
+      [strings.assistant, facts.model, 'spark', 'model', 'agentvoice.selectAssistant'],
       [strings.service, `${facts.provider}, ${facts.session}`, 'cloud', 'provider', 'agentvoice.openSettings'],
     ];
     patch(this.facts, rows.map(([name, value, picture, test, command]) =>

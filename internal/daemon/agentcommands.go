@@ -37,14 +37,20 @@ const (
 	maxListed   = 5                // sessions read aloud
 )
 
-// agentCommand returns the action for a command about the modes, models or sessions of
-// the current adapter. It returns nil if the words are not such a command, or if
+// agentCommand returns the action for a command about who answers, or about the modes, models or
+// sessions of the current adapter. It returns nil if the words are not such a command, or if
 // nothing matches it.
 func (d *Daemon) agentCommand(u spoken.Utterance, text string) (do func()) {
 	name := ""
 	if u.Command == "" {
 		u.Command, name = d.grammar().Named(text, func(c spoken.Command, name string) bool {
-			return spoken.NamesChoice(c, name) || c == spoken.CommandOpenSession && d.listedSession(name) >= 0
+			switch c {
+			case spoken.CommandSwitchAssistant:
+				return d.assistantNamed(name).ID != ""
+			case spoken.CommandOpenSession:
+				return spoken.NamesChoice(c, name) || d.listedSession(name) >= 0
+			}
+			return spoken.NamesChoice(c, name)
 		})
 	}
 	if !u.Command.Agent() {
@@ -63,6 +69,10 @@ func (d *Daemon) agentAction(c spoken.Command, name string) (do func()) {
 		return d.askAgent(func(ctx context.Context) (string, error) { return d.switchModel(ctx, lister, name) })
 	case (c == spoken.CommandListModels || c == spoken.CommandSwitchModel) && d.cfg.Editor != nil:
 		return func() { d.say(agentTexts[d.locale()].modelsInPanel) }
+	case c == spoken.CommandListAssistants && d.cfg.Assistants != nil:
+		return func() { d.say(d.listAssistants()) }
+	case c == spoken.CommandSwitchAssistant && d.cfg.Assistants != nil:
+		return d.askAgent(func(ctx context.Context) (string, error) { return d.switchTo(ctx, d.assistantNamed(name)) })
 	case c == spoken.CommandListModes && is:
 		return d.askAgent(func(ctx context.Context) (string, error) { return d.listModes(ctx, agent) })
 	case c == spoken.CommandSwitchMode && is:
@@ -94,7 +104,9 @@ func (d *Daemon) askAgent(ask func(context.Context) (string, error)) func() {
 			case err != nil:
 				said = agentTexts[d.locale()].failed
 			}
-			d.say(said)
+			if said != "" {
+				d.say(said)
+			}
 		}()
 	}
 }

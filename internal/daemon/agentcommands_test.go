@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -244,5 +245,53 @@ func TestAgentThatMayActUnaskedIsAnnounced(t *testing.T) {
 		}
 		r.d.assistant.send(csm.SendCopilot{Request: 1}, "")
 		r.left(want)
+	}
+}
+
+// Another assistant is listed and chosen by voice and in writing, in each language. It is checked
+// first; a name that is no assistant's is for the assistant.
+func TestAssistantCommands(t *testing.T) {
+	const switched = "From your next message on, Codex answers."
+	for _, c := range []struct {
+		says string
+		want []string
+	}{
+		{"which assistants are there", []string{"The assistants are Copilot, Codex, Claude Agent and offline."}},
+		{"welche Assistenten gibt es?", []string{"The assistants are Copilot, Codex, Claude Agent and offline."}},
+		{"アシスタントの一覧", []string{"The assistants are Copilot, Codex, Claude Agent and offline."}},
+		{"switch to codex", []string{switched, "editor keepAssistant 0 [acp:codex-acp]"}},
+		{"let code X answer", []string{switched, "editor keepAssistant 0 [acp:codex-acp]"}},
+		{"Wechsle zu Codex.", []string{switched, "editor keepAssistant 0 [acp:codex-acp]"}},
+		{"Codexに切り替えて", []string{switched, "editor keepAssistant 0 [acp:codex-acp]"}},
+		{"switch to Claude", []string{"Claude Agent: The coding agent is not signed in."}},
+		{"switch to offline", []string{"From your next message on, Agent Voice answers.", "editor keepAssistant 0 [offline]"}},
+		{"switch to kimi", []string{"Kimi Code is not installed."}},
+	} {
+		r := newRoom(t, protocol.DefaultSettings(), true, "", false, withChoice)
+		r.types(c.says)
+		r.left(c.want...)
+	}
+	r := newRoom(t, protocol.DefaultSettings(), true, "", false, withChoice)
+	for _, says := range []string{"switch to main", "switch to the other branch", "let the tests answer", "change to kimi code and codex"} {
+		if do := r.d.agentCommand(spoken.Classify(says), says); do != nil {
+			t.Errorf("%q is a command", says)
+		}
+	}
+}
+
+// withChoice gives a daemon assistants to choose from.
+func withChoice(c *Config) {
+	c.Choose = func(protocol.Settings, string, bool) copilot.Adapter { return nil }
+	c.Assistants = func(s protocol.Settings) ([]protocol.Assistant, string) {
+		return []protocol.Assistant{
+			{ID: "copilot", Title: "Copilot", Found: true}, {ID: "acp:codex-acp", Title: "Codex", Found: true}, {ID: "acp:claude-agent-acp", Title: "Claude Agent", Found: true},
+			{ID: "offline", Title: "Agent Voice", Found: true}, {ID: "acp:kimi", Title: "Kimi Code"},
+		}, cmp.Or(s.Agent, protocol.EditorAssistant)
+	}
+	c.Check = func(_ context.Context, _ protocol.Settings, id, _ string) error {
+		if id == "acp:claude-agent-acp" {
+			return &copilot.Error{Code: string(csm.CodeAgentSignIn)}
+		}
+		return nil
 	}
 }

@@ -24,6 +24,13 @@ type agentWords struct {
 	noSession  string // unknown session name or number, and how many sessions exist
 	sessionSet string
 
+	assistants   string // those that can answer
+	offline      string // the name of the offline assistant
+	notInstalled string // an agent
+	switched     string // who answers from the next message on
+	knowsWords   string
+	knowsNothing string
+
 	busy, failed  string
 	mayActUnasked string
 }
@@ -36,6 +43,8 @@ var agentTexts = map[protocol.Locale]agentWords{
 		modelSet: "From the next request on, the model %s answers.", modelsInPanel: "The editor has the list of models. Please choose one in the panel.",
 		sessions: "The earlier sessions are: %s.", untitled: "untitled", noSessions: "The agent lists no earlier sessions for this folder.",
 		noSession: "There is no session %s. There are %d.", sessionSet: "Continuing the session “%s”.",
+		assistants: "The assistants are %s.", offline: "offline", notInstalled: "%s is not installed.",
+		switched: "From your next message on, %s answers.", knowsWords: " It gets what was said so far, but not what was read or changed meanwhile.", knowsNothing: " It does not know what was said before.",
 		busy: "The agent is busy. Say stop first.", failed: "The agent could not do that.",
 		mayActUnasked: "%s may act without asking you. Its own settings decide.",
 	},
@@ -46,6 +55,8 @@ var agentTexts = map[protocol.Locale]agentWords{
 		modelSet: "Ab der nächsten Anfrage antwortet das Modell %s.", modelsInPanel: "Die Liste der Modelle hat der Editor. Bitte wählen Sie eines in der Ansicht aus.",
 		sessions: "Die früheren Sitzungen sind: %s.", untitled: "ohne Titel", noSessions: "Der Agent kennt für diesen Ordner keine früheren Sitzungen.",
 		noSession: "Es gibt keine Sitzung %s, insgesamt nur %d.", sessionSet: "Die Sitzung „%s“ wird fortgesetzt.",
+		assistants: "Die Assistenten sind %s.", offline: "offline", notInstalled: "%s ist nicht installiert.",
+		switched: "Ab Ihrer nächsten Nachricht antwortet %s.", knowsWords: " Der Assistent erhält, was bisher gesagt wurde, aber nicht, was dabei gelesen oder geändert wurde.", knowsNothing: " Was vorher gesagt wurde, ist dann nicht bekannt.",
 		busy: "Der Agent ist beschäftigt. Sagen Sie zuerst „Stopp“.", failed: "Der Agent konnte das nicht ausführen.",
 		mayActUnasked: "%s kann handeln, ohne Sie zu fragen. Das legen seine eigenen Einstellungen fest.",
 	},
@@ -56,6 +67,8 @@ var agentTexts = map[protocol.Locale]agentWords{
 		modelSet: "次の質問からモデル %s が回答します。", modelsInPanel: "モデルの一覧はエディターにあります。パネルで選んでください。",
 		sessions: "以前のセッションは、%s です。", untitled: "無題", noSessions: "このフォルダーには、エージェントの以前のセッションがありません。",
 		noSession: "セッション %s はありません。全部で %d 件です。", sessionSet: "セッション「%s」を続けます。",
+		assistants: "アシスタントは %s です。", offline: "オフライン", notInstalled: "%s はインストールされていません。",
+		switched: "次のメッセージから %s が回答します。", knowsWords: "これまでの会話は引き継がれますが、その間に読み取られた内容や変更は引き継がれません。", knowsNothing: "これまでの会話は引き継がれません。",
 		busy: "エージェントは作業中です。先に「止めて」と言ってください。", failed: "エージェントは実行できませんでした。",
 		mayActUnasked: "%s は、エージェント側の設定により、確認なしで操作を実行することがあります。",
 	},

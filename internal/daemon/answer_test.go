@@ -102,7 +102,7 @@ func TestAnswerWaitsForRoom(t *testing.T) {
 			emit("A sentence that is long enough. ")
 		}
 	})
-	if _, err := a.attempt(ctx, csm.SendCopilot{Request: 1}, copilot.Request{}); err != nil {
+	if _, err := a.attempt(ctx, a.adapter, csm.SendCopilot{Request: 1}, copilot.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	if asked != deltas || posted < deltas/2 || posted > 3*deltas/2 {

@@ -65,6 +65,7 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 // asking is a request or job in flight. assistant.mu guards its fields.
 type asking struct {
 	id        string
+	adapter   copilot.Adapter // of a request: another one may be chosen before it has stopped
 	cancel    context.CancelFunc
 	cancelled bool
 	waits     bool // must finish even if it is cancelled
@@ -93,7 +94,7 @@ func (a *assistant) begin(ask *asking, f func(context.Context) csm.Event) {
 
 // send hands one round of a request to a model; "" selects the adapter's default.
 func (a *assistant) send(e csm.SendCopilot, model string) {
-	ask := &asking{id: requestID(e.Request)}
+	ask := &asking{id: requestID(e.Request), adapter: a.uses()}
 	req := copilot.Request{
 		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
 		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked, Doing: a.doing,
@@ -163,7 +164,7 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 	for attempt := 1; ; attempt++ {
 		a.post(csm.CopilotSent{Request: e.Request, Round: e.Round, Attempt: attempt})
 		req.Attempt = attempt
-		spoke, err := a.attempt(ctx, e, req)
+		spoke, err := a.attempt(ctx, ask.adapter, e, req)
 		switch {
 		case ctx.Err() != nil:
 			done.Cancelled = true
@@ -188,11 +189,11 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 
 // attempt makes one attempt and reports whether any words or calls arrived. Words that
 // arrived are spoken even if the attempt fails, since it is the last one.
-func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
+func (a *assistant) attempt(ctx context.Context, adapter copilot.Adapter, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
 	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.spoken())
 	sending, w := a.watchStall(ctx, e)
 	defer w.close()
-	if _, tools := a.uses().(copilot.Caller); tools {
+	if _, tools := adapter.(copilot.Caller); tools {
 		req.Wants = func(call copilot.ToolCall) {
 			if !a.room(ctx) {
 				return
@@ -206,7 +207,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 			})
 		}
 	}
-	err = a.uses().Send(sending, req, func(text string) {
+	err = adapter.Send(sending, req, func(text string) {
 		if !a.room(sending) {
 			return
 		}

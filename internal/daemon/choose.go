@@ -2,10 +2,13 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -31,13 +34,16 @@ func (d *Daemon) agent() string {
 // spec returns the row of a code, worded for the current adapter.
 func (d *Daemon) spec(code protocol.ErrorCode) protocol.ErrorSpec { return code.Spec().By(d.agent()) }
 
-// choose picks the adapter from the settings when a conversation begins, while no
-// request is live. The history is kept, and the new adapter receives it with the first
-// request.
+// choose picks the adapter from the settings while no request is live: when a conversation
+// begins, and after another assistant was chosen. The history is kept, and the new adapter
+// receives it with the first request.
 func (d *Daemon) choose() {
 	if d.assistant == nil || d.cfg.Choose == nil {
 		return
 	}
+	d.mu.Lock()
+	d.switching = false
+	d.mu.Unlock()
 	folder, given := d.trustedFolder()
 	chosen := d.cfg.Choose(d.settings(), folder, given)
 	if chosen == nil {
@@ -48,7 +54,60 @@ func (d *Daemon) choose() {
 			go func() { _ = closeAdapters(was) }()
 		}
 		d.loop.Post(csm.Configure{Config: d.coreConfig()})
+		d.loop.Post(csm.UserSelectModel{Model: d.content.modelID(d.modelFor(d.settings()))})
 	}
+}
+
+// modelFor returns the model that a conversation begins with; "" is the adapter's default. The
+// setting names one of the assistant that the daemon was started with.
+func (d *Daemon) modelFor(set protocol.Settings) string {
+	if d.adapter() != d.cfg.Adapter {
+		return ""
+	}
+	return set.Copilot.Model
+}
+
+// switchAssistant picks the adapter after another assistant was chosen in a conversation,
+// once the request that was live is over.
+func (d *Daemon) switchAssistant(s dispatch.Step) {
+	d.mu.Lock()
+	switching := d.switching
+	d.mu.Unlock()
+	begins := slices.ContainsFunc(s.Effects, func(f csm.Effect) bool {
+		send, is := f.(csm.SendCopilot)
+		return is && send.Round == 0
+	})
+	if switching && d.conversing() && (begins || d.assistant.request == 0) {
+		d.choose()
+		d.cost()
+		d.refuse()
+	}
+}
+
+// tellSwitch says who answers from the next message on, and what it knows of the
+// conversation.
+func (d *Daemon) tellSwitch(s protocol.Settings) {
+	if d.cfg.Assistants == nil {
+		return
+	}
+	all, selected := d.cfg.Assistants(s)
+	words := agentTexts[d.locale()]
+	i := slices.IndexFunc(all, func(a protocol.Assistant) bool { return a.ID == selected })
+	if i < 0 {
+		return
+	}
+	said := fmt.Sprintf(words.switched, clipSpoken(all[i].Title))
+	d.pubMu.Lock()
+	begun := len(d.pub.entries) > 0
+	d.pubMu.Unlock()
+	switch {
+	case !begun:
+	case selected == protocol.OfflineAssistant:
+		said += words.knowsNothing
+	default:
+		said += words.knowsWords
+	}
+	d.say(said)
 }
 
 func closeAdapters(all ...copilot.Adapter) error {

@@ -73,13 +73,18 @@ type Config struct {
 	Keys bool
 	// Folders are the workspace folders until a client names them.
 	Folders []string
-	// Choose, if set, picks the adapter when a conversation begins, from its settings
-	// and the trusted folder to work in ("" if there is none); given says whether the client
+	// Choose, if set, picks the adapter when a conversation begins, and between two requests
+	// when the settings change, from the settings and the trusted folder to work in ("" if there is none); given says whether the client
 	// said what is open. If Choose is nil, Adapter
 	// answers.
 	Choose func(s protocol.Settings, folder string, given bool) copilot.Adapter
 	// Acts reports whether the assistant that Choose would pick acts in a folder.
 	Acts func(s protocol.Settings, given bool) bool
+	// Assistants lists those that the client can choose, and the id of the one for the
+	// settings; nil if only Adapter answers.
+	Assistants func(s protocol.Settings) (all []protocol.Assistant, selected string)
+	// Check tries one of them, in the trusted folder, and returns why it cannot answer.
+	Check func(ctx context.Context, s protocol.Settings, id, folder string) error
 	// Journal, if set, records every step.
 	Journal *journal.Writer
 	// Record, if set, stores the metadata of sessions. The daemon closes it.
@@ -116,10 +121,11 @@ type Daemon struct {
 
 	muting sync.Mutex // keeps Mute's effect and its notification in the same order
 
-	mu       sync.Mutex
-	set      protocol.Settings
-	turns    *protocol.TurnDetectionSettings // of the current conversation
-	selected string                          // last model passed to the core
+	mu        sync.Mutex
+	set       protocol.Settings
+	turns     *protocol.TurnDetectionSettings // of the current conversation
+	selected  string                          // last model passed to the core
+	switching bool                            // another assistant was chosen, and applies from the next request on
 
 	workspace *protocol.Workspace // nil until the client says what is open
 	folder    string              // path of the folder to work in; "" for the active one
@@ -355,11 +361,16 @@ func (d *Daemon) Locale() protocol.Locale { return d.locale() }
 // began with.
 func (d *Daemon) Configure(s protocol.Settings) {
 	d.mu.Lock()
-	reselected := s.Copilot.Model != d.selected
+	reselected, was := s.Copilot.Model != d.selected, d.set
 	d.set, d.selected = s, s.Copilot.Model
+	another := d.cfg.Choose != nil && (s.Agent != was.Agent || s.Chat != was.Chat)
+	d.switching = d.switching || another
 	d.mu.Unlock()
 	if d.conversing() {
 		d.refuse()
+		if another {
+			d.tellSwitch(s)
+		}
 	}
 	d.showSettings()
 	d.vocabulary.configure(s)
@@ -435,6 +446,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 		return
 	}
 	d.assistant.follow(s.State)
+	d.switchAssistant(s)
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.SendCopilot:

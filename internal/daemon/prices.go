@@ -74,7 +74,7 @@ func (d *Daemon) uses(set protocol.Settings) (uses []usage.Use) {
 	if w, ok := d.world.(Payer); ok {
 		uses = w.Pays(set)
 	}
-	return append(uses, d.chats(set.Copilot.Model)...)
+	return append(uses, d.chats(d.modelFor(set))...)
 }
 
 // chats returns a use of the assistant's service with a model, if the user of this program pays it.

@@ -464,7 +464,7 @@ func TestHelpListsEveryCommand(t *testing.T) {
 		set := protocol.DefaultSettings()
 		set.Locale = string(locale)
 		set.TurnDetection.Mode = protocol.TurnPhrase
-		with := newRoom(t, set, true, "", false, func(c *Config) { c.Adapter = &choosy{} }).d.help()
+		with := newRoom(t, set, true, "", false, func(c *Config) { c.Adapter = &choosy{} }, withChoice).d.help()
 		without := newRoom(t, set, false, "", false).d.help()
 		for _, e := range spoken.Entries(string(locale)) {
 			phrase := example(e)

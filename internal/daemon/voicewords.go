@@ -75,7 +75,7 @@ var voiceWords = map[protocol.Locale]commandWords{
 
 // examples fill the slots of phrases; the defaults are main.go and 42.
 var examples = map[spoken.Command]string{
-	spoken.CommandSpeed: "2", spoken.CommandSwitchMode: "plan", spoken.CommandSwitchModel: "mini", spoken.CommandOpenSession: "2",
+	spoken.CommandSpeed: "2", spoken.CommandSwitchMode: "plan", spoken.CommandSwitchModel: "mini", spoken.CommandSwitchAssistant: "Copilot", spoken.CommandOpenSession: "2",
 }
 
 // example returns the first phrase of a command, with its slots filled.

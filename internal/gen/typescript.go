@@ -11,6 +11,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot/acp"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -30,6 +31,7 @@ func typeScript() ([]byte, error) {
 	w.maps()
 	w.errors()
 	w.settings()
+	w.agents()
 	return w.Bytes(), w.err
 }
 
@@ -248,6 +250,15 @@ export const SETTINGS: readonly SettingInfo[] = [
 		w.printf(", restart: %t },\n", row.Restart)
 	}
 	w.printf("];\n")
+}
+
+// agents writes the names of the known coding agents, which the client shows before the daemon runs.
+func (w *tsWriter) agents() {
+	w.printf("\n/** The titles of the known coding agents, by their name in agentvoice.agent. */\nexport const AGENTS: Readonly<Record<string, string>> = {\n")
+	for _, k := range acp.Agents {
+		w.printf("  %s: %s,\n", quoted(k.Name), quoted(k.Title))
+	}
+	w.printf("};\n")
 }
 
 // quoted returns a JSON value as TypeScript, with single-quoted strings.

@@ -77,6 +77,11 @@ export class LanguageModels implements Assistant {
     return this.chosen !== undefined && this.consented === this.chosen.id && this.permitted !== false;
   }
 
+  /** Whether the user refused access to a model. */
+  refused(model: vscode.LanguageModelChat): boolean {
+    return this.around.access.canSendRequest(model) === false;
+  }
+
   dispose(): void {
     this.watch.dispose();
   }
@@ -85,9 +90,9 @@ export class LanguageModels implements Assistant {
     this.permitted = this.chosen === undefined ? undefined : this.around.access.canSendRequest(this.chosen);
   }
 
-  /** The name of the answering model, if known. */
-  get modelName(): string {
-    return this.chosen?.name ?? '';
+  /** The answering model, if known. */
+  get model(): vscode.LanguageModelChat | undefined {
+    return this.chosen;
   }
 
   /** A new daemon restarts its request ids. */
@@ -123,8 +128,8 @@ export class LanguageModels implements Assistant {
    * Makes the editor ask for consent, if necessary. Call it from a user action. It sends nothing:
    * the request is already cancelled, and the editor checks that only after asking.
    */
-  async consent(): Promise<Consent> {
-    const model = await this.pick(settings().get('copilot.model', ''));
+  async consent(wanted = settings().get('copilot.model', '')): Promise<Consent> {
+    const model = await this.pick(wanted);
     if (model === undefined) {
       return 'none';
     }

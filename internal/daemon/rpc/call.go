@@ -42,6 +42,8 @@ var handlers = map[string]handler{
 	protocol.MethodApproveTool:     on((*server).approveTool),
 	protocol.MethodModels:          (*server).models,
 	protocol.MethodSelectModel:     on((*server).selectModel),
+	protocol.MethodAssistants:      on((*server).assistants),
+	protocol.MethodSelectAssistant: on((*server).selectAssistant),
 	protocol.MethodCopilotDelta:    on((*server).copilotDelta),
 	protocol.MethodCopilotToolCall: on((*server).copilotToolCall),
 	protocol.MethodCopilotTools:    on((*server).copilotTools),

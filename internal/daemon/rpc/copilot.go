@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -304,14 +305,39 @@ func (s *server) selectModel(c *call, p protocol.SelectModelParams) {
 	s.back.Daemon.SelectModel(p.ID, c.stepped(nothing))
 }
 
+// assistants lists who can answer, and checks the one that is named.
+func (s *server) assistants(c *call, p protocol.AssistantsParams) {
+	list := func() { c.reply(s.back.Daemon.Assistants(s.ctx, p.Check)) }
+	if p.Check == "" {
+		list()
+		return
+	}
+	s.spawn(list)
+}
+
+// selectAssistant changes agentvoice.agent, which applies from the next request on.
+func (s *server) selectAssistant(c *call, p protocol.SelectAssistantParams) {
+	agent, err := s.back.Daemon.AgentFor(p.ID)
+	if err != nil {
+		c.refuse(s.locale().InvalidParams([]protocol.FieldError{{Field: "id", Problem: fmt.Sprintf("is %q, which is not an assistant", clip(p.ID)), Allowed: "an id of assistant/list"}}))
+		return
+	}
+	raw, err := json.Marshal(agent)
+	if err != nil {
+		c.fail(protocol.CodeInternalError, "")
+		return
+	}
+	s.change(c, protocol.Configuration{protocol.Prefix + "agent": raw})
+}
+
 // credential asks the client for a secret. It is not stored.
-func (s *server) credential(ctx context.Context, p protocol.Provider, kind protocol.CredentialKind) (protocol.CredentialsResult, error) {
+func (s *server) credential(ctx context.Context, p protocol.CredentialsParams) (protocol.CredentialsResult, error) {
 	var raw json.RawMessage
-	if err := s.asker.Call(ctx, protocol.MethodCredentials, protocol.CredentialsParams{Provider: p, Kind: kind}, &raw); err != nil {
+	if err := s.asker.Call(ctx, protocol.MethodCredentials, p, &raw); err != nil {
 		var refused *jsonrpc2.Error
 		if errors.As(err, &refused) {
 			// The client's error text may contain anything.
-			return protocol.CredentialsResult{}, errors.New("the editor gave no key for " + string(p) + "; store one there")
+			return protocol.CredentialsResult{}, errors.New("the editor gave no key for " + string(p.Provider) + "; store one there")
 		}
 		return protocol.CredentialsResult{}, err
 	}

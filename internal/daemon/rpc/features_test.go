@@ -356,7 +356,7 @@ func TestCredentials(t *testing.T) {
 	answers := make(chan answer, 1)
 	get := func() json.RawMessage {
 		go func() {
-			r, err := ask(context.Background(), protocol.ProviderOpenAI, protocol.CredentialAPIKey)
+			r, err := ask(context.Background(), protocol.CredentialsParams{Provider: protocol.ProviderOpenAI, Kind: protocol.CredentialAPIKey})
 			answers <- answer{r, err}
 		}()
 		m := c.until("credentials/get", func(m message) bool { return m.Method == protocol.MethodCredentials })

@@ -61,7 +61,7 @@ type Client struct {
 	// Copilot asks the client's assistant; nil without one.
 	Copilot copilot.Adapter
 	// Credential asks the client for a secret; nil if it stores no secrets.
-	Credential func(context.Context, protocol.Provider, protocol.CredentialKind) (protocol.CredentialsResult, error)
+	Credential func(context.Context, protocol.CredentialsParams) (protocol.CredentialsResult, error)
 	Notify     func(method string, params any)
 	// Editor asks the client's editor to execute a voice command; nil if it does not
 	// support that.
