@@ -60,14 +60,14 @@ async function until(what: string): Promise<void> {
 test('a conversation that begins on a locked screen is muted, also after the window is loaded again', { timeout: 300_000 }, async () => {
   extension.activate(context() as never);
   await run('start');
-  await until('Listening, Muted: the screen was locked');
+  await until('Muted, Muted: the screen was locked');
   assert.equal(contextKey('muted'), true);
   await extension.deactivate();
 
   bus(false);
   extension.activate(context() as never);
   await run('start');
-  await until('Listening, Muted: the screen was locked');
+  await until('Muted, Muted: the screen was locked');
   await run('toggleMute');
   await until('Microphone is on');
   assert.equal(contextKey('muted'), false);
