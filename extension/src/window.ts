@@ -34,6 +34,7 @@ import { changed, configuration } from './settings';
 import { strings } from './strings';
 import { type StatusItem, type Surroundings, type View, present, shownLines, statusOf } from './view';
 import { watchLock } from './lock';
+import { tellOfTerminalKeys } from './terminalKeys';
 import { Files } from './tools/files';
 import { OwnTools } from './tools/own';
 import { workspaceWords } from './words';
@@ -125,6 +126,7 @@ export class Window implements vscode.Disposable {
     this.actions = actions(this);
     this.subscriptions.push(exported, { dispose: this.conversation.onChange((m) => this.changed(m)) });
     this.watchEditor();
+    void tellOfTerminalKeys(extension.globalState, t);
     this.changed(this.conversation.model);
     this.showStatus();
   }

@@ -6,6 +6,10 @@ import Module from 'node:module';
 import { join, posix } from 'node:path';
 import { english } from '../src/text';
 
+/** The terminal's list of commands that do not go to the shell, whose default the package extends. */
+export const SKIPPED = 'terminal.integrated.commandsToSkipShell';
+const skipped = (): unknown => (JSON.parse(readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8')) as { contributes: { configurationDefaults: Record<string, unknown> } }).contributes.configurationDefaults[SKIPPED];
+
 type Handler = (...args: never[]) => unknown;
 
 export interface Fake {
@@ -33,6 +37,8 @@ export interface Fake {
   press: (message: string, buttons: readonly string[], detail: string) => string | undefined | 'closed';
   /** the displayed progress, and how the user cancels it */
   readonly progress: { steps: { increment?: number; message?: string }[]; token: TokenSource };
+  /** the clipboard */
+  copied: string;
   /** pages opened in the browser */
   readonly opened: string[];
   /** files that can be opened, by path */
@@ -315,7 +321,7 @@ export class FakeList {
 /** Replaces vscode with the fake for all modules loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], list: undefined, pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
+    commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map([[SKIPPED, skipped()]]), copied: '', documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], list: undefined, pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(), disk: false, links: new Set(), pipes: new Set(), ofWorkspace: new Map(), ran: [], read: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
@@ -333,7 +339,7 @@ export function install(): Fake {
   const message = (role: string) => (content: unknown) => ({ role, content: typeof content === 'string' ? [new TextPart(content)] : content });
   const module = {
     version: '1.104.0',
-    env: { appName: 'Test', language: 'en', remoteName: undefined, openExternal: (uri: Uri) => Promise.resolve(fake.opened.push(uri.path) > 0) },
+    env: { appName: 'Test', language: 'en', remoteName: undefined, clipboard: { writeText: (text: string) => Promise.resolve(void (fake.copied = text)) }, openExternal: (uri: Uri) => Promise.resolve(fake.opened.push(uri.path) > 0) },
     l10n: { t: english },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
