@@ -22,6 +22,7 @@ import { nameOf } from './devices';
 import { openFolders } from './folders';
 import { HoldKey } from './holdKey';
 import type { Command } from './extension';
+import { Insertion } from './insert';
 import { type Model, isActive, mayHear } from './model';
 import { type Feed, connect } from './panel';
 import type { FromPage } from './panelwire';
@@ -64,6 +65,7 @@ export class Window implements vscode.Disposable {
   /** the result of checkSetup */
   private found: Surroundings['found'] = {};
   private readonly questions = new ChatQuestions();
+  private readonly insertion = new Insertion(t);
   private readonly actions: Actions;
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly contextKeys = new Map<string, unknown>();
@@ -124,7 +126,7 @@ export class Window implements vscode.Disposable {
     });
     this.key = new HoldKey((down) => void this.conversation.hold(down));
     this.actions = actions(this);
-    this.subscriptions.push(exported, { dispose: this.conversation.onChange((m) => this.changed(m)) });
+    this.subscriptions.push(exported, this.insertion, { dispose: this.conversation.onChange((m) => this.changed(m)) });
     this.watchEditor();
     void tellOfTerminalKeys(extension.globalState, t);
     this.changed(this.conversation.model);
@@ -386,7 +388,7 @@ export class Window implements vscode.Disposable {
         await vscode.env.clipboard.writeText(message.text);
         break;
       case 'insert':
-        await insertCode(message.text, message.language);
+        this.say(await this.insertion.insert(message.text, message.language));
         break;
       case 'undoCorrection':
         await conversation.undoCorrection(message.correction);
@@ -401,8 +403,13 @@ export class Window implements vscode.Disposable {
   private async open(file: string): Promise<void> {
     const { problem } = await editorCommand({ command: 'openFile', names: [file] }, this.conversation.model);
     if (problem !== undefined) {
-      this.conversation.change({ is: 'notification', params: { message: problem, severity: 'info', kind: 'message' } });
+      this.say(problem);
     }
+  }
+
+  /** Shows a message in the panel. */
+  private say(message: string): void {
+    this.conversation.change({ is: 'notification', params: { message, severity: 'info', kind: 'message' } });
   }
 
   /** Checks what a conversation needs, without recording. */
@@ -483,18 +490,6 @@ export class Window implements vscode.Disposable {
     this.dispose();
     await this.conversation.close();
   }
-}
-
-/** Inserts code at the cursor, or in a new file if no file is open. */
-async function insertCode(text: string, language: string): Promise<void> {
-  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
-  if (editor === undefined) {
-    const known = (await vscode.languages.getLanguages()).includes(language);
-    const document = await vscode.workspace.openTextDocument({ content: text, ...(known ? { language } : {}) });
-    await vscode.window.showTextDocument(document);
-    return;
-  }
-  await editor.edit((edit) => edit.replace(editor.selection, text));
 }
 
 /** The editor's user settings folder, which contains the extension's storage. */
