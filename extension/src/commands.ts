@@ -11,6 +11,8 @@ import { isActive } from './model';
 import type { Provider } from './protocol.gen';
 import { keyed } from './providers';
 import { microphoneSettings } from './remedies';
+import { markdownOf } from './transcriptText';
+import { shownLines } from './view';
 import { selectVoice } from './voices';
 import type { Window } from './window';
 
@@ -140,6 +142,11 @@ export function actions(w: Window): Actions {
       }
     },
     clearTranscript: () => clearTranscript(w),
+    exportTranscript: () => exported(w, async (text) => void (await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: text, language: 'markdown' })))),
+    copyTranscript: () => exported(w, async (text) => {
+      await vscode.env.clipboard.writeText(text);
+      w.say(t('The transcript was copied.'));
+    }),
     checkSetup: () => w.checkSetup(),
     setUpScreenReader: () => w.reader.setUp(),
     exportDiagnostics: () => diagnosticsOf(w),
@@ -179,6 +186,17 @@ async function clearTranscript({ conversation: c }: Window): Promise<void> {
   const undo = t('Undo');
   if ((await vscode.window.showInformationMessage(t('The transcript was cleared.'), undo)) === undo) {
     c.change({ is: 'restored', lines, clearedSeq });
+  }
+}
+
+/** Passes the transcript on as Markdown. */
+async function exported(w: Window, to: (text: string) => Promise<void>): Promise<void> {
+  const clock = new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
+  const text = markdownOf(shownLines(t)(w.conversation.model.lines), t, (time) => clock.format(new Date(time)));
+  if (text === '') {
+    w.say(t('The transcript is empty.'));
+  } else {
+    await to(text);
   }
 }
 

@@ -408,7 +408,7 @@ export class Window implements vscode.Disposable {
   }
 
   /** Shows a message in the panel. */
-  private say(message: string): void {
+  say(message: string): void {
     this.conversation.change({ is: 'notification', params: { message, severity: 'info', kind: 'message' } });
   }
 
