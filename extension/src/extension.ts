@@ -1,6 +1,7 @@
 // Activation registers names and nothing else. The rest loads on first use.
 
 import * as vscode from 'vscode';
+import { HELD } from './held';
 import { load } from './panelPage';
 import type { Window } from './window';
 
@@ -53,6 +54,9 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
     setImmediate(() => opened().listenForPhrase()); // activation by phrase must work before the first use
+  }
+  if (context.workspaceState.get(HELD) !== undefined) {
+    setImmediate(() => opened()); // the transcript of before the window was loaded again is held for a minute
   }
   log.info(`activated in ${(performance.now() - began).toFixed(1)} ms`);
 }

@@ -307,6 +307,22 @@ export function restore<T extends Transcript>(m: T, lines: readonly Line[], clea
   return { ...m, lines: [...lines.filter((l) => !ids.has(l.id)), ...m.lines].sort((a, b) => a.id - b.id).slice(-KEPT), clearedSeq };
 }
 
+/** Puts the lines of this window before it was loaded again above what was said since. Ids and conversations of theirs are below zero. */
+export function reload<T extends Transcript>(m: T, before: readonly Line[], divider: string, at: number): T {
+  const last = before.at(-1);
+  if (last === undefined) {
+    return m;
+  }
+  const id = (n: number): number => n - last.id - 2;
+  const lines = before.map((l): Line => ({
+    ...l, id: id(l.id), conversation: l.conversation - last.conversation - 1, final: true,
+    ...(l.within === undefined ? {} : { within: { ...l.within, line: id(l.within.line) } }),
+    ...(l.final ? {} : l.call !== undefined ? { call: { ...l.call, status: 'cancelled' as const } } : l.role === 'assistant' ? { cutOff: true } : {}),
+  }));
+  const end: Line = { id: -1, kind: 'divider', conversation: -1, turnId: '', role: 'assistant', text: divider, final: true, at };
+  return { ...m, lines: [...lines, end, ...m.lines].slice(-KEPT) };
+}
+
 /** Adds a line that separates conversations. */
 export function addDivider<T extends Transcript>(m: T, text: string, at: number): T {
   return append(m, { kind: 'divider', turnId: '', role: 'assistant', text, final: true, at });

@@ -1,7 +1,7 @@
 // The window connects the conversation with the editor. It is created on first use.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
@@ -23,6 +23,7 @@ import { openFolders } from './folders';
 import { HoldKey } from './holdKey';
 import type { Command } from './extension';
 import { Insertion } from './insert';
+import { KeptTranscript } from './kept';
 import { type Model, isActive, mayHear } from './model';
 import { type Feed, connect } from './panel';
 import type { FromPage } from './panelwire';
@@ -66,6 +67,7 @@ export class Window implements vscode.Disposable {
   private found: Surroundings['found'] = {};
   private readonly questions = new ChatQuestions();
   private readonly insertion = new Insertion(t);
+  private readonly kept: KeptTranscript;
   private readonly actions: Actions;
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly contextKeys = new Map<string, unknown>();
@@ -127,10 +129,20 @@ export class Window implements vscode.Disposable {
     this.key = new HoldKey((down) => void this.conversation.hold(down));
     this.actions = actions(this);
     this.subscriptions.push(exported, this.insertion, { dispose: this.conversation.onChange((m) => this.changed(m)) });
+    this.kept = new KeptTranscript(extension.workspaceState, join(extension.extensionPath, 'dist', 'keeper.js'), mayStore, log);
+    void this.reload();
     this.watchEditor();
     void tellOfTerminalKeys(extension.globalState, t);
     this.changed(this.conversation.model);
     this.showStatus();
+  }
+
+  /** Shows the transcript of this window before it was loaded again. */
+  private async reload(): Promise<void> {
+    const lines = await this.kept.take();
+    if (lines.length > 0) {
+      this.conversation.change({ is: 'reloaded', lines, divider: t('Before this window was opened. The assistant does not remember it.'), at: Date.now() });
+    }
   }
 
   inChatView(): boolean {
@@ -194,6 +206,7 @@ export class Window implements vscode.Disposable {
     this.statusTimer ??= setTimeout(() => this.showStatus(), STATUS_AFTER);
     this.refreshers.forEach((f) => f());
     this.tools.follow(m);
+    this.kept.changed(m.lines);
     this.watchScreen(m);
     this.offerHeadless(m);
   }
@@ -488,8 +501,14 @@ export class Window implements vscode.Disposable {
 
   async close(): Promise<void> {
     this.dispose();
-    await this.conversation.close();
+    await Promise.all([this.kept.close(), this.conversation.close()]);
   }
+}
+
+/** Whether the user allows the transcript on disk. */
+function mayStore(): boolean {
+  const set = vscode.workspace.getConfiguration('agentvoice');
+  return set.get('privacy.keepTranscript', false) && set.get('privacy.persist', true);
 }
 
 /** The editor's user settings folder, which contains the extension's storage. */
