@@ -326,7 +326,7 @@ export class FakeList {
 /** Replaces vscode with the fake for all modules loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), unwritable: false, activate: () => undefined, visible: [], show: (document) => ({ document, revealRange: () => undefined, selection: { active: new Position(0, 0) } }), participants: [], statusItems: [], toasts: [], settings: new Map([[SKIPPED, skipped()]]), copied: '', documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], list: undefined, pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
+    commands: new Map(), executed: [], views: new Map(), unwritable: false, activate: () => undefined, visible: [], show: (document) => ({ document, revealRange: () => undefined, selection: { active: new Position(0, 0) } }), participants: [], statusItems: [], toasts: [], settings: new Map(), copied: '', documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], list: undefined, pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(), disk: false, links: new Set(), pipes: new Set(), ofWorkspace: new Map(), ran: [], read: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
@@ -515,7 +515,7 @@ export function install(): Fake {
         return fake.trusted;
       },
       getConfiguration: (section: string) => ({
-        get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : standard),
+        get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : `${section}.${name}` === SKIPPED ? skipped() : standard),
         inspect: (name: string) => (fake.ofWorkspace.has(`${section}.${name}`) ? { workspaceFolderValue: fake.ofWorkspace.get(`${section}.${name}`), workspaceValue: fake.ofWorkspace.get(`${section}.${name}`) } : undefined),
         update: (name: string, value: unknown) =>
           fake.unwritable ? Promise.reject(new Error('Unable to write into user settings.')) : Promise.resolve(void fake.settings.set(`${section}.${name}`, value)),

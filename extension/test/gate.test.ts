@@ -33,6 +33,8 @@ const MAY: Readonly<Record<string, string>> = {
   'lock.ts': 'asks the system whether the screen is locked',
   'localVoice.ts': 'runs the daemon to install models',
   'voices.ts': 'runs the daemon to hear a voice',
+  'kept.ts': 'starts the program that holds the transcript',
+  'keeper.ts': 'removes the folder of its socket',
 };
 
 test('no other code opens files of the workspace or starts programs', () => {
