@@ -1,5 +1,6 @@
 // Bundles the extension: what activation needs (extension.js, small), what the
-// first use needs (window.js, loaded then), and the panel's page.
+// first use needs (window.js, loaded then), the program that holds a transcript
+// (keeper.js), and the panel's page.
 
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { context, build } from 'esbuild';
@@ -12,7 +13,7 @@ const shared = { bundle: true, minify: production, sourcemap: production ? false
 /** What VS Code runs. */
 const host = {
   ...shared,
-  entryPoints: { extension: 'src/extension.ts', window: 'src/window.ts' },
+  entryPoints: { extension: 'src/extension.ts', window: 'src/window.ts', keeper: 'src/keeper.ts' },
   outdir: 'dist',
   platform: 'node',
   target: 'node20',

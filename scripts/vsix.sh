@@ -47,7 +47,7 @@ rm -rf "$stage"
 mkdir -p "$stage"
 (cd extension && node manifest.mjs --check && node esbuild.mjs --production)
 mkdir "$stage/dist"
-cp extension/dist/{extension,window,panel}.js extension/dist/{panel.css,licenses.txt} "$stage/dist"
+cp extension/dist/{extension,keeper,window,panel}.js extension/dist/{panel.css,licenses.txt} "$stage/dist"
 cp -r extension/{package.json,package.nls*.json,l10n,media,README.md} "$stage"
 cp LICENSE CHANGELOG.md THIRD_PARTY.md "$stage"
 # The checkout's npm scripts do not belong in the package.

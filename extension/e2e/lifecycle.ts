@@ -83,8 +83,10 @@ export function lifecycle(): void {
     await converse(w, 'Here again.');
   });
 
-  conversation('the window is loaded again: the panel comes back, and there is one daemon at most', async (w) => {
+  conversation('the window is loaded again: the panel comes back with its transcript, and there is one daemon at most', async (w) => {
     const { pid } = await w.daemon();
+    const before = await w.panel.lines('user');
+    assert.ok(before.length > 0);
     const begin = performance.now();
     w.copilot.forget();
     await w.window.reload();
@@ -94,6 +96,8 @@ export function lifecycle(): void {
     time('reload to the panel', performance.now() - begin);
     await until('the old daemon to be gone', () => w.daemons().every((d) => d.pid !== pid));
     assert.equal(await w.window.toasts().count(), 0);
+    await until('the transcript of before', async () => (await panel.lines('user')).join() === before.join());
+    await w.picture('windows', 'reloaded');
     await w.start();
     assert.equal(w.daemons().length, 1);
     await converse(w, 'After the reload.');

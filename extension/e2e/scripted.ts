@@ -76,6 +76,23 @@ export function scripted(): void {
     await w.closeWindow();
   });
 
+  scenario('the keys work while a terminal has the focus', async (w) => {
+    await Stage.open(w, 'terminal', 'await state listening\n');
+    const { panel, window: { page } } = w;
+    await w.start();
+    await w.window.command('Terminal: Create New Terminal');
+    await page.locator('.xterm.focus').first().waitFor();
+    await page.keyboard.press('Alt+Shift+M');
+    await panel.label('Muted');
+    await page.keyboard.press('Alt+Shift+M');
+    await panel.label('Listening');
+    await page.keyboard.press('Alt+Shift+K');
+    await panel.label('Ready');
+    assert.equal(await page.locator('.xterm.focus').count(), 1);
+    await w.window.command('Terminal: Kill All Terminals');
+    await w.closeWindow();
+  });
+
   scenario('a press that straddles a change of state is carried out, and a selection in a growing answer stays', async (w) => {
     const stage = await Stage.open(w, 'presses', `auto speech 50ms 9s\nawait state listening\n${GATE}\nsay "why does the parser lose the last field"\n`);
     const { panel } = w;

@@ -16,6 +16,8 @@ import type { Device, Provider } from './protocol.gen';
 import { keyed } from './providers';
 import { microphoneSettings } from './remedies';
 import type { ScreenReader } from './screenReader';
+import { markdownOf } from './transcriptText';
+import { shownLines } from './view';
 import { type Audience, selectVoice } from './voices';
 
 export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>> & {
@@ -39,6 +41,7 @@ export interface Desk extends Audience, Site, Chooser {
   /** the devices that were last listed */
   devices: readonly Device[];
   needsModel(): boolean;
+  say(message: string): void;
   keep(unsent: string): void;
   checkSetup(): Promise<void>;
 }
@@ -169,6 +172,11 @@ export function actions(w: Desk): Actions {
       }
     },
     clearTranscript: () => clearTranscript(w),
+    exportTranscript: () => exported(w, async (text) => void (await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: text, language: 'markdown' })))),
+    copyTranscript: () => exported(w, async (text) => {
+      await vscode.env.clipboard.writeText(text);
+      w.say(t('The transcript was copied.'));
+    }),
     checkSetup: () => w.checkSetup(),
     setUpScreenReader: () => w.reader.setUp(),
     exportDiagnostics: () => diagnosticsOf(c, (w.extension.extension.packageJSON as { version: string }).version),
@@ -208,6 +216,17 @@ async function clearTranscript({ conversation: c }: Pick<Desk, 'conversation'>):
   const undo = t('Undo');
   if ((await vscode.window.showInformationMessage(t('The transcript was cleared.'), undo)) === undo) {
     c.change({ is: 'restored', lines, clearedSeq });
+  }
+}
+
+/** Passes the transcript on as Markdown. */
+async function exported(w: Pick<Desk, 'conversation' | 'say'>, to: (text: string) => Promise<void>): Promise<void> {
+  const clock = new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' });
+  const text = markdownOf(shownLines(t)(w.conversation.model.lines), t, (time) => clock.format(new Date(time)));
+  if (text === '') {
+    w.say(t('The transcript is empty.'));
+  } else {
+    await to(text);
   }
 }
 

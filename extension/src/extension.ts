@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import { COMMANDS } from './commandNames';
+import { HELD } from './held';
 import { load } from './panelPage';
 import type { Window } from './window';
 
@@ -44,6 +45,9 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
     setImmediate(() => opened().listenForPhrase()); // activation by phrase must work before the first use
+  }
+  if (context.workspaceState.get(HELD) !== undefined) {
+    setImmediate(() => opened()); // the transcript of before the window was loaded again is held for a minute
   }
   log.info(`activated in ${(performance.now() - began).toFixed(1)} ms`);
 }

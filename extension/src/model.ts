@@ -20,7 +20,7 @@ import {
   type TranscriptResult,
   type TurnParams,
 } from './protocol.gen';
-import { EMPTY, type Line, type Transcript, addDivider, addWords, clear, endTurn, locateCaption, markHeard, rebuild, restore, updateCall, withOutcome } from './transcript';
+import { EMPTY, type Line, type Transcript, addDivider, addWords, clear, endTurn, locateCaption, markHeard, rebuild, reload, restore, updateCall, withOutcome } from './transcript';
 
 /** State of the daemon's process. */
 export type DaemonPhase = 'off' | 'starting' | 'running' | 'restarting' | 'failed';
@@ -88,7 +88,8 @@ export type Change =
   | { readonly is: 'assistant'; readonly name: string }
   | { readonly is: 'divider'; readonly text: string; readonly at: number }
   | { readonly is: 'clear' }
-  | { readonly is: 'restored'; readonly lines: readonly Line[]; readonly clearedSeq: number };
+  | { readonly is: 'restored'; readonly lines: readonly Line[]; readonly clearedSeq: number }
+  | { readonly is: 'reloaded'; readonly lines: readonly Line[]; readonly divider: string; readonly at: number };
 
 /** Whether a conversation is running. A failed one can be restarted. */
 export function isActive(snapshot: Snapshot | undefined): boolean {
@@ -155,6 +156,8 @@ export function reduce(m: Model, change: Change): Model {
       return addDivider(m, change.text, change.at);
     case 'clear':
       return clear(m);
+    case 'reloaded':
+      return reload(m, change.lines, change.divider, change.at);
     case 'restored':
       return restore(m, change.lines, change.clearedSeq);
   }

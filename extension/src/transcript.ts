@@ -31,7 +31,7 @@ export interface Line {
   readonly failed?: ErrorCode;
   /** of a tool call */
   readonly call?: Call;
-  /** of a tool call, and of what the user says before the answer goes on: the answer, and the length of its text at that time, in UTF-16 units */
+  /** of a tool call, and of what the user says before the answer goes on: the answer, and where its text ended at that time, in UTF-16 units */
   readonly within?: { readonly line: number; readonly at: number };
   /** when it first appeared, in milliseconds since the epoch */
   readonly at: number;
@@ -194,10 +194,7 @@ export function addWords<T extends Transcript>(m: T, p: TranscriptParams, at: nu
   if (old !== undefined) {
     return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final, seq: p.seq, ...recognised(p) }) };
   }
-  const known = m.lines.findLastIndex(
-    (l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && l.text === p.text,
-  );
-  if (known >= 0) {
+  if (p.role === 'assistant' && m.lines.some((l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && l.text === p.text)) {
     return m; // the end of an answer whose turn already ended
   }
   return append(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at, ...recognised(p), ...(p.role === 'user' ? beside(m) : {}) });
@@ -206,7 +203,13 @@ export function addWords<T extends Transcript>(m: T, p: TranscriptParams, at: nu
 /** The place of the last line in an answer that has not gone on since. */
 function beside({ lines }: Transcript): Pick<Line, 'within'> {
   const within = lines.at(-1)?.within;
-  return within !== undefined && lines.find((l) => l.id === within.line)?.text.length === within.at ? { within } : {};
+  const answer = lines.find((l) => l.id === within?.line);
+  return within !== undefined && answer !== undefined && endOf(answer) === within.at ? { within } : {};
+}
+
+/** Where the text of an answer ends: the space after it belongs to what follows. */
+function endOf({ text }: Line): number {
+  return text.trimEnd().length;
 }
 
 function recognised({ heard, correction }: Pick<TranscriptParams, 'heard' | 'correction'>): Pick<Line, 'recognised' | 'correction'> {
@@ -293,7 +296,7 @@ export function updateCall<T extends Transcript>(m: T, p: ToolParams, at: number
     return { ...m, approval, lines: m.lines.map((l) => (l === before ? { ...l, call, final: over } : l)) };
   }
   const answer = m.lines.findLast((l) => l.kind === 'speech' && l.role === 'assistant' && l.turnId === p.turnId && l.conversation === m.conversation);
-  const within = answer === undefined ? {} : { within: { line: answer.id, at: answer.text.length } };
+  const within = answer === undefined ? {} : { within: { line: answer.id, at: endOf(answer) } };
   return { ...append(m, { kind: 'tool', turnId: p.turnId, role: 'assistant', text: p.name, final: over, call, ...within, at }), approval };
 }
 
@@ -317,6 +320,22 @@ export function clear<T extends Transcript>(m: T): T {
 export function restore<T extends Transcript>(m: T, lines: readonly Line[], clearedSeq: number): T {
   const ids = new Set(m.lines.map((l) => l.id));
   return { ...m, lines: [...lines.filter((l) => !ids.has(l.id)), ...m.lines].sort((a, b) => a.id - b.id).slice(-KEPT), clearedSeq };
+}
+
+/** Puts the lines of this window before it was loaded again above what was said since. Ids and conversations of theirs are below zero. */
+export function reload<T extends Transcript>(m: T, before: readonly Line[], divider: string, at: number): T {
+  const last = before.at(-1);
+  if (last === undefined) {
+    return m;
+  }
+  const id = (n: number): number => n - last.id - 2;
+  const lines = before.map((l): Line => ({
+    ...l, id: id(l.id), conversation: l.conversation - last.conversation - 1, final: true,
+    ...(l.within === undefined ? {} : { within: { ...l.within, line: id(l.within.line) } }),
+    ...(l.final ? {} : l.call !== undefined ? { call: { ...l.call, status: 'cancelled' as const } } : l.role === 'assistant' ? { cutOff: true } : {}),
+  }));
+  const end: Line = { id: -1, kind: 'divider', conversation: -1, turnId: '', role: 'assistant', text: divider, final: true, at };
+  return { ...m, lines: [...lines, end, ...m.lines].slice(-KEPT) };
 }
 
 /** Adds a line that separates conversations. */

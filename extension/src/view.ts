@@ -173,6 +173,7 @@ export function labelOf(m: Model, t: Translate): { glyph: string; label: string 
   const whole = m.daemon === 'failed' ? `▲ ${t('Not available')}`
     : m.daemon === 'restarting' ? `⋯ ${t('Restarting')}`
     : m.starting && !isActive(m.snapshot) ? `⋯ ${t('Starting')}`
+    : m.snapshot?.state === 'listening' && m.snapshot.microphone.muted && m.approval === undefined ? `○ ${t('Muted')}`
     : (m.snapshot?.localizedLabel ?? `○ ${t('Ready')}`);
   const [glyph = '', ...words] = whole.split(' ');
   return words.length === 0 ? { glyph: '', label: whole } : { glyph, label: words.join(' ') };
@@ -298,6 +299,9 @@ function hintOf(m: Model, mic: Mic, t: Translate): string {
   if (m.daemon === 'failed') {
     return '';
   }
+  if (m.approval !== undefined && mic === 'muted') {
+    return t('Muted, I can’t hear you: click, or unmute.');
+  }
   if (m.approval !== undefined) {
     return m.approval.click === true ? t('Click to allow it, or say no.') : m.approval.destructive ? t('Name the action, or click.') : t('Say yes or no, or click.');
   }
@@ -315,7 +319,7 @@ function hintOf(m: Model, mic: Mic, t: Translate): string {
         : t('Go ahead, I’m listening.');
     case 'processing':
     case 'waitingForCopilot':
-      return t('Say “stop” to cancel.');
+      return mic === 'muted' ? t('You’re muted.') : t('Say “stop” to cancel.');
     case 'speaking':
       return voicePaused(m) ? t('The voice is paused.')
         : mic === 'muted' ? t('You’re muted.')

@@ -1,6 +1,7 @@
 // The window connects the conversation with the editor. It is created on first use.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { checked, nameOfAgent } from './chooseAssistant';
 import type { Command } from './commandNames';
@@ -21,6 +22,8 @@ import { check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
 import { openFolders, placeOfFolders } from './folders';
 import { HoldKey } from './holdKey';
+import { Insertion } from './insert';
+import { KeptTranscript } from './kept';
 import { type Model, isActive, mayHear } from './model';
 import { type Feed, connect } from './panel';
 import type { FromPage } from './panelwire';
@@ -33,6 +36,7 @@ import { changed, configuration } from './settings';
 import { strings } from './strings';
 import { type StatusItem, type Surroundings, type View, assistantOf, present, shownLines, statusOf } from './view';
 import { watchLock } from './lock';
+import { tellOfTerminalKeys } from './terminalKeys';
 import { Files } from './tools/files';
 import { OwnTools } from './tools/own';
 import { workspaceWords } from './words';
@@ -62,6 +66,8 @@ export class Window implements vscode.Disposable {
   /** the result of checkSetup */
   private found: Surroundings['found'] = {};
   private readonly questions = new ChatQuestions();
+  private readonly insertion = new Insertion(t);
+  private readonly kept: KeptTranscript;
   private readonly actions: Actions;
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly contextKeys = new Map<string, unknown>();
@@ -122,10 +128,22 @@ export class Window implements vscode.Disposable {
     });
     this.key = new HoldKey((down) => void this.conversation.hold(down));
     this.actions = actions(this);
-    this.subscriptions.push(exported, { dispose: this.conversation.onChange((m) => this.changed(m)) });
+    this.subscriptions.push(exported, this.insertion, { dispose: this.conversation.onChange((m) => this.changed(m)) });
+    this.kept = new KeptTranscript(extension.workspaceState, join(extension.extensionPath, 'dist', 'keeper.js'), mayStore, log);
+    void this.reload();
     this.watchEditor();
+    void tellOfTerminalKeys(extension.globalState, t);
     this.nameAssistant();
+    this.changed(this.conversation.model);
     this.showStatus();
+  }
+
+  /** Shows the transcript of this window before it was loaded again. */
+  private async reload(): Promise<void> {
+    const lines = await this.kept.take();
+    if (lines.length > 0) {
+      this.conversation.change({ is: 'reloaded', lines, divider: t('Before this window was opened. The assistant does not remember it.'), at: Date.now() });
+    }
   }
 
   inChatView(): boolean {
@@ -191,6 +209,7 @@ export class Window implements vscode.Disposable {
     this.statusTimer ??= setTimeout(() => this.showStatus(), STATUS_AFTER);
     this.refreshers.forEach((f) => f());
     this.tools.follow(m);
+    this.kept.changed(m.lines);
     this.watchScreen(m);
     this.offerHeadless(m);
   }
@@ -396,7 +415,7 @@ export class Window implements vscode.Disposable {
         await vscode.env.clipboard.writeText(message.text);
         break;
       case 'insert':
-        await insertCode(message.text, message.language);
+        this.say(await this.insertion.insert(message.text, message.language));
         break;
       case 'undoCorrection':
         await conversation.undoCorrection(message.correction);
@@ -411,8 +430,13 @@ export class Window implements vscode.Disposable {
   private async open(file: string): Promise<void> {
     const { problem } = await editorCommand({ command: 'openFile', names: [file] }, this.conversation.model);
     if (problem !== undefined) {
-      this.conversation.change({ is: 'notification', params: { message: problem, severity: 'info', kind: 'message' } });
+      this.say(problem);
     }
+  }
+
+  /** Shows a message in the panel. */
+  say(message: string): void {
+    this.conversation.change({ is: 'notification', params: { message, severity: 'info', kind: 'message' } });
   }
 
   /** Checks what a conversation needs, without recording. */
@@ -507,20 +531,14 @@ export class Window implements vscode.Disposable {
 
   async close(): Promise<void> {
     this.dispose();
-    await this.conversation.close();
+    await Promise.all([this.kept.close(), this.conversation.close()]);
   }
 }
 
-/** Inserts code at the cursor, or in a new file if no file is open. */
-async function insertCode(text: string, language: string): Promise<void> {
-  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
-  if (editor === undefined) {
-    const known = (await vscode.languages.getLanguages()).includes(language);
-    const document = await vscode.workspace.openTextDocument({ content: text, ...(known ? { language } : {}) });
-    await vscode.window.showTextDocument(document);
-    return;
-  }
-  await editor.edit((edit) => edit.replace(editor.selection, text));
+/** Whether the user allows the transcript on disk. */
+function mayStore(): boolean {
+  const set = vscode.workspace.getConfiguration('agentvoice');
+  return set.get('privacy.keepTranscript', false) && set.get('privacy.persist', true);
 }
 
 /** A tooltip with a link below it. */

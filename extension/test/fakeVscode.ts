@@ -6,6 +6,10 @@ import Module from 'node:module';
 import { join, posix } from 'node:path';
 import { english } from '../src/text';
 
+/** The terminal's list of commands that do not go to the shell, whose default the package extends. */
+export const SKIPPED = 'terminal.integrated.commandsToSkipShell';
+const skipped = (): unknown => (JSON.parse(readFileSync(join(__dirname, '..', '..', 'package.json'), 'utf8')) as { contributes: { configurationDefaults: Record<string, unknown> } }).contributes.configurationDefaults[SKIPPED];
+
 type Handler = (...args: never[]) => unknown;
 
 export interface Fake {
@@ -21,6 +25,11 @@ export interface Fake {
   answers: Map<string, (...args: never[]) => Promise<unknown>>;
   /** the active editor, its diagnostics, and the workspace's name */
   editor: unknown;
+  /** the user activates an editor, or a tab that is none */
+  activate: (editor: unknown) => void;
+  /** the editors in view, and the editor that shows a document */
+  visible: unknown[];
+  show: (document: unknown) => unknown;
   problems: { severity: number; message: string; range: { start: { line: number } } }[];
   workspaceName: string | undefined;
   /** what the user types into an input box */
@@ -33,6 +42,8 @@ export interface Fake {
   press: (message: string, buttons: readonly string[], detail: string) => string | undefined | 'closed';
   /** the displayed progress, and how the user cancels it */
   readonly progress: { steps: { increment?: number; message?: string }[]; token: TokenSource };
+  /** the clipboard */
+  copied: string;
   /** pages opened in the browser */
   readonly opened: string[];
   /** files that can be opened, by path */
@@ -320,7 +331,7 @@ export class FakeList {
 /** Replaces vscode with the fake for all modules loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), unwritable: false, participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], list: undefined, pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
+    commands: new Map(), executed: [], views: new Map(), unwritable: false, activate: () => undefined, visible: [], show: (document) => ({ document, revealRange: () => undefined, selection: { active: new Position(0, 0) } }), participants: [], statusItems: [], toasts: [], settings: new Map(), copied: '', documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], list: undefined, pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(), disk: false, links: new Set(), pipes: new Set(), ofWorkspace: new Map(), ran: [], read: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
@@ -330,6 +341,11 @@ export function install(): Fake {
     return pressed === undefined ? new Promise(() => undefined) : Promise.resolve(pressed === 'closed' ? undefined : pressed); // a toast stays until the user closes it
   };
   const openedDocument = new Emitter<Document>();
+  const activeEditor = new Emitter<unknown>();
+  fake.activate = (editor) => {
+    fake.editor = editor;
+    activeEditor.fire(editor);
+  };
   const endedTask = new Emitter<{ execution: unknown; exitCode: number }>();
   fake.open = (document) => {
     fake.textDocuments.push(document);
@@ -338,7 +354,7 @@ export function install(): Fake {
   const message = (role: string) => (content: unknown) => ({ role, content: typeof content === 'string' ? [new TextPart(content)] : content });
   const module = {
     version: '1.104.0',
-    env: { appName: 'Test', language: 'en', remoteName: undefined, openExternal: (uri: Uri) => Promise.resolve(fake.opened.push(uri.path) > 0) },
+    env: { appName: 'Test', language: 'en', remoteName: undefined, clipboard: { writeText: (text: string) => Promise.resolve(void (fake.copied = text)) }, openExternal: (uri: Uri) => Promise.resolve(fake.opened.push(uri.path) > 0) },
     l10n: { t: english },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
@@ -416,7 +432,7 @@ export function install(): Fake {
         task({ report: (step: { increment?: number; message?: string }) => void fake.progress.steps.push(step) }, fake.progress.token.token),
       showTextDocument: (document: { uri: Uri }) => {
         fake.executed.push(['show', document.uri.path]);
-        fake.editor = { document, revealRange: () => undefined, selection: { active: new Position(0, 0) } };
+        fake.editor = fake.show(document);
         return Promise.resolve(fake.editor);
       },
       createTerminal: ({ name, pty }: Fake['terminals'][number]) => {
@@ -439,7 +455,10 @@ export function install(): Fake {
       get activeTextEditor() {
         return fake.editor;
       },
-      onDidChangeActiveTextEditor: event,
+      get visibleTextEditors() {
+        return fake.visible;
+      },
+      onDidChangeActiveTextEditor: activeEditor.event,
       onDidChangeTextEditorSelection: event,
     },
     workspace: {
@@ -491,7 +510,10 @@ export function install(): Fake {
         const folder = [...fake.folders, Uri.file('/w')].find(({ path }) => uri.path.startsWith(`${path}/`));
         return folder === undefined ? undefined : { uri: folder, name: posix.basename(folder.path) };
       },
-      openTextDocument: (uri: Uri) => {
+      openTextDocument: (uri: Uri | { content: string }) => {
+        if (!(uri instanceof Uri)) {
+          return Promise.resolve(new Document(new Uri('untitled', 'Untitled-1'), uri.content));
+        }
         if (fake.disk && uri.scheme === 'file') {
           const open = fake.documents.get(uri.path) as Document | undefined;
           if ((statOf(uri.path)?.size ?? 0) > 50 * 1024 * 1024) {
@@ -519,7 +541,7 @@ export function install(): Fake {
         return fake.trusted;
       },
       getConfiguration: (section: string) => ({
-        get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : standard),
+        get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : `${section}.${name}` === SKIPPED ? skipped() : standard),
         inspect: (name: string) => (fake.ofWorkspace.has(`${section}.${name}`) ? { workspaceFolderValue: fake.ofWorkspace.get(`${section}.${name}`), workspaceValue: fake.ofWorkspace.get(`${section}.${name}`) } : undefined),
         update: (name: string, value: unknown) =>
           fake.unwritable ? Promise.reject(new Error('Unable to write into user settings.')) : Promise.resolve(void (value === undefined ? fake.settings.delete(`${section}.${name}`) : fake.settings.set(`${section}.${name}`, value))),
@@ -529,6 +551,7 @@ export function install(): Fake {
       onDidGrantWorkspaceTrust: event,
     },
     languages: {
+      getLanguages: () => Promise.resolve(['go']),
       onDidChangeDiagnostics: event,
       getDiagnostics: () => fake.problems,
       match: ({ pattern }: { pattern: string | { base: { uri: Uri }; pattern: string } }, { uri }: { uri: Uri }) =>

@@ -34,6 +34,8 @@ const MAY: Readonly<Record<string, string>> = {
   'localVoice.ts': 'runs the daemon to install models',
   'chooseAssistant.ts': 'types a command to install or sign in, which the user runs',
   'voices.ts': 'runs the daemon to hear a voice',
+  'kept.ts': 'starts the program that holds the transcript',
+  'keeper.ts': 'removes the folder of its socket',
 };
 
 test('no other code opens files of the workspace or starts programs', () => {

@@ -12,6 +12,7 @@ import type { Clock } from '../src/daemon/sidecar';
 import type { Model } from '../src/model';
 import type { Configuration, CopilotSendParams, CopilotSendResult, EditorCommandParams, InvokeToolParams, InvokeToolResult, Microphone, MuteReason, State } from '../src/protocol.gen';
 import { english } from '../src/text';
+import { type Sent, record } from './trace';
 
 const root = join(__dirname, '..', '..', '..');
 const daemonPath = process.env['AGENTVOICE_DAEMON'] ?? join(root, 'bin', 'agentvoice-daemon');
@@ -33,6 +34,8 @@ export class Desk {
   readonly invoked: InvokeToolParams[] = [];
   readonly daemons: ChildProcessWithoutNullStreams[] = [];
   readonly shown: Model[] = [];
+  /** what the daemons sent */
+  readonly trace: Sent[] = [];
   readonly opened: string[] = [];
   readonly commanded: EditorCommandParams[] = [];
   configuration: Configuration = {};
@@ -87,6 +90,7 @@ export class Desk {
   private async launch(file: string): Promise<ChildProcessWithoutNullStreams> {
     const daemon = spawn(daemonPath, ['serve', '--stdio', '--headless', '--script', file], { timeout: 3 * PATIENCE });
     this.daemons.push(daemon);
+    record(daemon, this.trace);
     await new Promise((resolve, reject) => daemon.once('spawn', resolve).once('error', reject));
     return daemon;
   }

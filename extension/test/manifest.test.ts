@@ -57,7 +57,7 @@ test('the extension\'s own settings are none of the daemon\'s, and what a worksp
   const own = manifest.contributes.configuration.at(-1)?.properties ?? {};
   const known = new Set<string>(SETTINGS.map((s) => s.name));
   assert.deepEqual(Object.keys(own).filter((name) => known.has(name)), []);
-  for (const name of ['agentvoice.daemon.path', 'agentvoice.daemon.arguments', 'agentvoice.copilot.vendor', 'agentvoice.copilot.instructions', 'agentvoice.privacy.muteWhenLocked', 'agentvoice.tools.harmless']) {
+  for (const name of ['agentvoice.daemon.path', 'agentvoice.daemon.arguments', 'agentvoice.copilot.vendor', 'agentvoice.copilot.instructions', 'agentvoice.privacy.muteWhenLocked', 'agentvoice.privacy.keepTranscript', 'agentvoice.tools.harmless']) {
     assert.equal(own[name]?.scope, 'application', name);
   }
   const { supported, restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Model, START, mayHear, reduce } from '../src/model';
+import { type Change, type Model, START, mayHear, reduce } from '../src/model';
 import type { Line } from '../src/transcript';
 import { ERROR_CODES, STATES, type Microphone, type Snapshot, type State } from '../src/protocol.gen';
 import { PANEL_COMMANDS, remedies } from '../src/remedies';
@@ -76,6 +76,34 @@ test('a microphone that is not heard says why, and nobody is asked to speak into
   assert.deepEqual(shown({ fault: 'microphoneClips' }), ['Microphone is too loud', 'Go ahead, I’m listening.']);
   assert.deepEqual(shown({ fault: 'microphoneQuiet' }), ['Microphone is too quiet', 'Go ahead, I’m listening.']);
   assert.equal(shown({ fault: 'microphoneMuted', muted: true })[0], 'Microphone is muted');
+});
+
+test('the window whose microphone another one took says so after its conversation ended, and offers to take it back', () => {
+  const changes: Change[] = [
+    { is: 'notification', params: { code: 'microphoneTaken', message: 'Another window took over the microphone.', remediation: 'Take it over here to get it back.', severity: 'warning', kind: 'message' } },
+    ...(['terminating', 'idle'] as const).map((state, i): Change => ({
+      is: 'state', params: { state, previousState: 'listening', localizedLabel: state, since: '', cause: 'user.stop', queue: { count: 0, ids: [] }, seq: 4 + i, metadata: { copilotRequestId: null, interruptionCount: 0 } },
+    })),
+  ];
+  const m = changes.reduce(reduce, inState('listening'));
+  const { problem } = present(m, around, english);
+  assert.deepEqual([problem?.message, problem?.remediation, problem?.remedies.map((r) => r.command)], [
+    'Another window took over the microphone.', 'Take it over here to get it back.', ['agentvoice.takeOver'],
+  ]);
+});
+
+test('a muted microphone reads Muted wherever the panel says what it hears, and a question says that it cannot hear', () => {
+  const muted = heard({ muted: true, mutedBy: 'user' });
+  assert.equal(present(inState('listening', {}, { ...muted, localizedLabel: '● Listening' }), around, english).label, 'Muted');
+  assert.equal(statusIn(inState('listening', {}, { ...muted, localizedLabel: '● Listening' })).text, '$(mute) Muted');
+  for (const state of STATES.filter((s) => !['idle', 'preparing', 'suspended', 'faulted', 'terminating', 'interrupted'].includes(s))) {
+    assert.equal(present(inState(state, {}, muted), around, english).hint, 'You’re muted.', state);
+  }
+  for (const over of [{}, { destructive: true }, { click: true }]) {
+    const approval = { callId: 'c', name: 'run', status: 'waitingForApproval' as const, destructive: false, ...over };
+    const { hint } = present(inState('listening', { approval }, muted), around, english);
+    assert.equal(hint, 'Muted, I can’t hear you: click, or unmute.');
+  }
 });
 
 test('while no daemon runs nobody says that the microphone is muted', () => {

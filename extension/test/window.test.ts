@@ -2,11 +2,12 @@
 // screen is locked, and after a reload.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, test } from 'node:test';
-import { install } from './fakeVscode';
+import { HELD } from '../src/held';
+import { type Document, install } from './fakeVscode';
 
 const fake = install();
 const extension = require('../src/extension') as typeof import('../src/extension');
@@ -27,6 +28,7 @@ mkdirSync(join(dir, 'dist'));
 for (const name of ['panel.js', 'panel.css']) {
   writeFileSync(join(dir, 'dist', name), '');
 }
+writeFileSync(join(dir, 'dist', 'keeper.js'), readFileSync(join(__dirname, '..', 'src', 'keeper.js')));
 
 const remembered = new Map<string, unknown>();
 const memento = { get: (key: string) => remembered.get(key), update: (key: string, value: unknown) => Promise.resolve(void remembered.set(key, value)) };
@@ -60,14 +62,14 @@ async function until(what: string): Promise<void> {
 test('a conversation that begins on a locked screen is muted, also after the window is loaded again', { timeout: 300_000 }, async () => {
   extension.activate(context() as never);
   await run('start');
-  await until('Listening, Muted: the screen was locked');
+  await until('Muted, Muted: the screen was locked');
   assert.equal(contextKey('muted'), true);
   await extension.deactivate();
 
   bus(false);
   extension.activate(context() as never);
   await run('start');
-  await until('Listening, Muted: the screen was locked');
+  await until('Muted, Muted: the screen was locked');
   await run('toggleMute');
   await until('Microphone is on');
   assert.equal(contextKey('muted'), false);
@@ -169,6 +171,34 @@ test('a typed message that cannot be sent is kept, and gone once it is sent', { 
   panel.send({ type: 'say', text: 'what does it do' });
   await panel.until((view) => view.problem === undefined && view.unsent === '');
   await until('Microphone is muted');
+  await extension.deactivate();
+});
+
+/** Exports the transcript until it has a text. */
+async function exported(text: RegExp): Promise<string> {
+  for (const limit = Date.now() + 20_000; ; ) {
+    fake.editor = undefined;
+    await run('exportTranscript');
+    const content = (fake.editor as { document: Document } | undefined)?.document.getText() ?? '';
+    fake.editor = undefined;
+    if (text.test(content)) {
+      return content;
+    }
+    assert.ok(Date.now() < limit, `the transcript is ${content}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test('what was said is shown after the window is loaded again, and nothing of it was written to disk', { timeout: 300_000 }, async () => {
+  extension.activate(context() as never);
+  openPanel().send({ type: 'say', text: 'what does it do' });
+  await exported(/what does it do/);
+  await extension.deactivate();
+  assert.doesNotMatch(JSON.stringify([...remembered]), /what does it do/);
+  assert.ok(remembered.has(HELD));
+  extension.activate(context() as never);
+  await exported(/what does it do[^]*Before this window was opened/);
+  assert.equal(remembered.get(HELD), undefined);
   await extension.deactivate();
 });
 

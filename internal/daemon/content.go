@@ -170,7 +170,8 @@ func (c *content) extend(request uint64, text string) int {
 	return a.length()
 }
 
-// progress returns an answer up to its last complete character.
+// progress returns an answer up to its last complete character, without the space at its
+// end: it separates a round from the next one, which may bring calls before any words.
 func (c *content) progress(request uint64) (text string, of edition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +179,7 @@ func (c *content) progress(request uint64) (text string, of edition) {
 	if a == nil {
 		return "", 0
 	}
-	return a.text.String()[:a.whole], a.edition
+	return strings.TrimRight(a.text.String()[:a.whole], " \n"), a.edition
 }
 
 func (c *content) setSpoken(request uint64, start, end int, seg spoken.Segment) {

@@ -118,6 +118,7 @@ type Daemon struct {
 
 	// unreported: the recogniser said of the latest words not how sure it was.
 	unreported atomic.Bool
+	isMuted    atomic.Bool // the user muted the microphone
 
 	muting sync.Mutex // keeps Mute's effect and its notification in the same order
 
@@ -164,7 +165,7 @@ func New(cfg Config) *Daemon {
 	if cfg.Watch != nil {
 		cfg.Watch.Open(d)
 	}
-	setMuted(&d.pub.microphone, cfg.Microphone)
+	d.setMuted(&d.pub.microphone, cfg.Microphone)
 	setSettings(&d.pub.microphone, cfg.Settings)
 	if cfg.Record != nil {
 		cfg.Record.Open(cfg.Settings, d.warn, d.budgetSpent)

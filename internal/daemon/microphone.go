@@ -15,7 +15,7 @@ func (d *Daemon) Mute(m protocol.MuteParams) {
 	d.muting.Lock()
 	defer d.muting.Unlock()
 	d.world.Mute(m.Muted)
-	d.setMicrophone(func(mic *protocol.Microphone) { setMuted(mic, m) })
+	d.setMicrophone(func(mic *protocol.Microphone) { d.setMuted(mic, m) })
 }
 
 // muteIfTyped mutes the microphone of a conversation that begins with typed text, which
@@ -26,14 +26,11 @@ func (d *Daemon) muteIfTyped(f csm.OpenAudio) {
 	}
 }
 
-// muted reports whether the microphone is muted.
-func (d *Daemon) muted() bool {
-	d.pubMu.Lock()
-	defer d.pubMu.Unlock()
-	return d.pub.microphone.Muted
-}
+// muted reports whether the microphone is muted. It takes no lock, for callers that hold pubMu.
+func (d *Daemon) muted() bool { return d.isMuted.Load() }
 
-func setMuted(mic *protocol.Microphone, m protocol.MuteParams) {
+func (d *Daemon) setMuted(mic *protocol.Microphone, m protocol.MuteParams) {
+	d.isMuted.Store(m.Muted)
 	mic.Muted, mic.MutedBy = m.Muted, ""
 	if m.Muted {
 		mic.MutedBy = cmp.Or(m.By, protocol.MutedByUser)

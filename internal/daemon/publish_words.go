@@ -31,6 +31,9 @@ type told struct {
 func (p *publisher) answer(s dispatch.Step, turn string, request uint64) {
 	text, of := p.d.content.progress(request)
 	last := p.told
+	if text == "" && (last.turn != turn || last.request != request) {
+		return // a sign of life before the first words
+	}
 	grows := last.turn == turn && last.request == request && last.edition == of && last.bytes <= len(text)
 	e := protocol.TranscriptEntry{
 		TurnID: turn, Role: protocol.RoleAssistant, Text: text, Timestamp: p.d.wall(s.Envelope.At),

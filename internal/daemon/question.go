@@ -117,6 +117,7 @@ type questionWords struct {
 	click       string // a spoken yes is not enough
 	never       string // and there is nothing to click on
 	key         string // but a key to press
+	muted       string // a spoken answer is not heard
 	and, comma  string
 	more        string // end of a list that was cut
 	asks        string // a question from the assistant
@@ -137,6 +138,7 @@ var questions = map[protocol.Locale]questionWords{
 		click:  " To allow it, click Allow once in the panel; if not, say no.",
 		never:  " It cannot be allowed without a keyboard; please say no.",
 		key:    " To allow it, press Y and Enter; if not, say no.",
+		muted:  " You are muted, so I can’t hear your answer: unmute, or answer on the screen.",
 		and:    " and ", comma: ", ", more: "%d more", asks: "The assistant asks: %s", choices: " The choices are %s.",
 	},
 	protocol.German: {
@@ -152,6 +154,7 @@ var questions = map[protocol.Locale]questionWords{
 		click:  " Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein.",
 		never:  " Ohne Tastatur lässt sich das nicht erlauben; bitte sagen Sie nein.",
 		key:    " Wenn ich darf, drücken Sie Y und die Eingabetaste, sonst sagen Sie nein.",
+		muted:  " Sie sind stummgeschaltet, ich höre Ihre Antwort nicht: Heben Sie das auf, oder antworten Sie am Bildschirm.",
 		and:    " und ", comma: ", ", more: "%d weitere", asks: "Der Assistent fragt: %s", choices: " Zur Wahl stehen %s.",
 	},
 	protocol.Japanese: {
@@ -167,6 +170,7 @@ var questions = map[protocol.Locale]questionWords{
 		click:  "許可する場合はパネルの「今回のみ許可」をクリックし、しない場合は「いいえ」と言ってください。",
 		never:  "キーボードがないと許可できません。「いいえ」と言ってください。",
 		key:    "許可する場合は Y キーと Enter キーを押し、しない場合は「いいえ」と言ってください。",
+		muted:  "ミュート中のため、お返事が聞こえません。ミュートを解除するか、画面で答えてください。",
 		and:    "、", comma: "、", more: "ほか %d 件", asks: "アシスタントからの質問です。%s", choices: "選択肢は %s です。",
 	},
 }
@@ -208,9 +212,17 @@ func (d *Daemon) questionAloud(id uint64) string {
 // phraseQuestion builds the question about a call. quote returns the form of commands and paths.
 func (d *Daemon) phraseQuestion(id uint64, quote func(string) string) string {
 	call, known := d.content.call(id)
-	if !known {
+	switch {
+	case !known:
 		return ""
+	case d.muted():
+		return d.phraseHeard(call, quote) + questions[d.locale()].muted
 	}
+	return d.phraseHeard(call, quote)
+}
+
+// phraseHeard builds the question to a user whose answer is heard.
+func (d *Daemon) phraseHeard(call toolCall, quote func(string) string) string {
 	words, p := questions[d.locale()], proposalOf(call.ToolCall)
 	if d.cfg.Terminal {
 		words.panel, words.click = words.terminal, words.never

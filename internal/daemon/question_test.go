@@ -150,6 +150,25 @@ func TestQuestionsBesideAKeyboard(t *testing.T) {
 	}
 }
 
+// A question to a user who is muted says that no spoken answer is heard.
+func TestQuestionsWhileMuted(t *testing.T) {
+	for locale, want := range map[string]string{
+		"en": " You are muted, so I can’t hear your answer: unmute, or answer on the screen.",
+		"de": " Sie sind stummgeschaltet, ich höre Ihre Antwort nicht: Heben Sie das auf, oder antworten Sie am Bildschirm.",
+		"ja": "ミュート中のため、お返事が聞こえません。ミュートを解除するか、画面で答えてください。",
+	} {
+		d := newIdle(t, func(s *protocol.Settings) { s.Locale = locale })
+		for _, call := range []copilot.ToolCall{{Name: "runTests"}, {Name: "delete_file"}, {Name: "bash", Input: []byte(`{"command":"$X"}`)}, {Question: "Which one?"}} {
+			d.Mute(protocol.MuteParams{})
+			heard := d.ask(call)
+			d.Mute(protocol.MuteParams{Muted: true})
+			if got := d.ask(call); got != heard+want || strings.HasSuffix(heard, want) {
+				t.Errorf("%s: the question is %q, while muted %q", locale, heard, got)
+			}
+		}
+	}
+}
+
 // A call needs no question if the client says so and it neither runs a command nor is
 // destructive.
 func TestCallsThatAreAllowedBeforehand(t *testing.T) {

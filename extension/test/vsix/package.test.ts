@@ -46,7 +46,7 @@ test('the package is for this platform, and holds these files and no others', ()
   const fixed = [
     '[Content_Types].xml', 'extension.vsixmanifest',
     ...['LICENSE.txt', 'THIRD_PARTY.md', 'changelog.md', 'package.json', 'package.nls.de.json', 'package.nls.ja.json', 'package.nls.json', 'readme.md',
-      `bin/${executable}`, 'dist/extension.js', 'dist/licenses.txt', 'dist/panel.css', 'dist/panel.js', 'dist/window.js',
+      `bin/${executable}`, 'dist/extension.js', 'dist/keeper.js', 'dist/licenses.txt', 'dist/panel.css', 'dist/panel.js', 'dist/window.js',
       'l10n/bundle.l10n.de.json', 'l10n/bundle.l10n.ja.json', 'media/icon.png', 'media/icon.svg',
       ...['control', 'copilot', 'privacy', 'start'].map((name) => `media/walkthrough-${name}.svg`),
       'bin/assets/silero_vad_v6.onnx', 'bin/assets/moonshine-tiny-en/model.json', 'bin/assets/kokoro-82m-int8/model.json'].map((name) => `extension/${name}`),
@@ -64,7 +64,7 @@ test(`without the local models the package is smaller than ${BUDGET} MB`, () => 
 
 test('what is in the package does not tell where it was built', () => {
   const root = join(__dirname, '..', '..', '..', '..');
-  for (const name of [join('bin', executable), 'dist/extension.js', 'dist/window.js', 'dist/panel.js']) {
+  for (const name of [join('bin', executable), 'dist/extension.js', 'dist/keeper.js', 'dist/window.js', 'dist/panel.js']) {
     assert.equal(readFileSync(join(stage, name)).includes(root), false, name);
   }
   const manifest = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8')) as Record<string, unknown>;

@@ -179,6 +179,7 @@ func (d *devices) watch(l *miclock.Lease) {
 	go func() {
 		select {
 		case <-l.Lost():
+			d.w.port.Warn(protocol.CodeMicrophoneTaken, "")
 			d.w.port.Post(csm.UserStop{Code: csm.CodeMicrophoneTaken})
 		case <-ended:
 		}

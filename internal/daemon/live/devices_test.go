@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,6 +205,33 @@ func TestNoAsideWaitsForASpeaker(t *testing.T) {
 	tk.want(protocol.StateProcessing)
 	plug()
 	tk.lacks(0)
+}
+
+// TestTheWindowWhoseMicrophoneIsTakenSaysSo: the conversation ends, and the user of this
+// window is told why and how to get the microphone back.
+func TestTheWindowWhoseMicrophoneIsTakenSaysSo(t *testing.T) {
+	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	cfg := over(newRoom())
+	cfg.Holder = "this window"
+	tk := idleTalk(t, nil, cfg)
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	other, err := miclock.TakeOver(t.Context(), miclock.Holder{Name: "another window"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Release()
+	tk.want(protocol.StateTerminating, protocol.StateIdle)
+	tk.told("word of the other window", func() bool {
+		return slices.ContainsFunc(tk.notes, func(n protocol.NotificationParams) bool {
+			return n.Code == protocol.CodeMicrophoneTaken && n.Severity == protocol.SeverityWarning && n.Remediation != ""
+		})
+	})
 }
 
 // TestTakeOverIsOfOneStart: a start takes the microphone from another window if

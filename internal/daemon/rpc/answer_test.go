@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,44 @@ func longAnswer(t testing.TB, size int, capabilities object) (published int) {
 		}
 		before = shown.String()
 	}
+}
+
+// A sign of life without words publishes no transcript, and a new round no blank one: a
+// call shown after it would seem to follow the words of the round.
+func TestTranscriptsAreNotBlank(t *testing.T) {
+	c := scripted(t, "auto speech 0ms 1s")
+	c.initializeAndListen(object{"copilot": true, "tools": true, "transcriptAppend": true})
+	c.request(protocol.MethodSendText, object{"text": "Do the tests pass?"})
+	id, p := c.asked()
+	c.delta(p, 0, "")
+	c.delta(p, 1, "I look. \n")
+	c.wantsTool(p, "call-1", "runTests", object{}, nil)
+	c.respond(id, completedResult)
+	c.tool(protocol.ToolWaiting)
+	c.allow("call-1")
+	id, _ = c.invoked()
+	c.respond(id, object{"content": "all passed"})
+	id, p = c.asked()
+	c.delta(p, 0, "")
+	c.delta(p, 1, "They pass.")
+	c.respond(id, completedResult)
+	var texts []string
+	said := func(m message) (p protocol.TranscriptParams) {
+		if m.Method == protocol.NotifyTranscript && json.Unmarshal(m.Params, &p) != nil {
+			t.Fatalf("transcript %s", m.Params)
+		}
+		return p
+	}
+	last := c.until("the end of the answer", func(m message) bool { p := said(m); return p.Final && p.Role == protocol.RoleAssistant })
+	for _, m := range append(c.seen, last) {
+		if p := said(m); p.Role == protocol.RoleAssistant {
+			texts = append(texts, p.Text)
+		}
+	}
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.TrimSpace(text) == "" }) || texts[0] != "I look." || texts[len(texts)-1] != "I look.\n\nThey pass." {
+		t.Errorf("the transcripts are %q", texts)
+	}
+	c.end()
 }
 
 func quoted(text string) []byte {
