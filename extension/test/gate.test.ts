@@ -29,7 +29,6 @@ const MAY: Readonly<Record<string, string>> = {
   'panelPage.ts': 'reads parts of the extension',
   'diagnostics.ts': 'reads a journal that the daemon wrote',
   'daemon/find.ts': 'asks the daemon for its version',
-  'daemon/environment.ts': 'looks for files of the package',
   'lock.ts': 'asks the system whether the screen is locked',
   'localVoice.ts': 'runs the daemon to install models',
   'chooseAssistant.ts': 'types a command to install or sign in, which the user runs',
