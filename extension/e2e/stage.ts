@@ -71,7 +71,8 @@ export class Stage {
   async settled(): Promise<void> {
     await until('the label of the last state', async () => {
       const label = labelOf(this.tap.of('agentvoice.state').at(-1));
-      return label === undefined || (await this.w.panel.get('state-label').innerText()) === label;
+      const shown = await this.w.panel.get('state-label').innerText();
+      return label === undefined || shown === label || (shown === 'Muted' && label === 'Listening');
     });
   }
 }

@@ -3,10 +3,10 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Log } from './daemon/sidecar';
 import { HELD } from './held';
 import type { Line } from './transcript';
@@ -22,6 +22,9 @@ export const STORED = 'agentvoice.transcript';
 
 /** How long a transcript is held in memory after its window closed, in milliseconds. */
 const HOLD = 60_000;
+/** How long the program is waited for, which starts while the window before ends, and how often it is looked for, in milliseconds. */
+const APPEARS = 3_000;
+const AGAIN = 100;
 /** Delay of writing to disk after a change, in milliseconds. */
 const SOON = 1_000;
 
@@ -33,6 +36,8 @@ interface Holder {
 export class KeptTranscript {
   private lines: readonly Line[] = [];
   private stored: readonly Line[] = [];
+  /** chosen before the window closes: the state is not written any more while it does */
+  private holder: Holder | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** program is keeper.js; onDisk says whether the user allows the transcript on disk. */
@@ -58,6 +63,10 @@ export class KeptTranscript {
   /** The transcript may have changed, or the setting. */
   changed(lines: readonly Line[]): void {
     this.lines = lines;
+    if (this.holder === undefined && lines.length > 0 && !this.onDisk()) {
+      this.holder = newHolder();
+      void this.memory.update(HELD, this.holder);
+    }
     if (this.timer === undefined && (this.onDisk() ? lines !== this.stored : this.stored.length > 0)) {
       this.timer = setTimeout(() => void this.write(), SOON);
     }
@@ -76,9 +85,9 @@ export class KeptTranscript {
       await this.write();
     }
     clearTimeout(this.timer);
-    if (!this.onDisk() && this.lines.length > 0) {
+    if (this.holder !== undefined && this.lines.length > 0 && !this.onDisk()) {
       try {
-        await this.memory.update(HELD, await hold(this.program, JSON.stringify(this.lines)));
+        await hold(this.holder, this.program, JSON.stringify(this.lines));
       } catch (err) {
         this.log.warn(`the transcript is not kept for the next window: ${err instanceof Error ? err.message : String(err)}`);
       }
@@ -86,10 +95,16 @@ export class KeptTranscript {
   }
 }
 
+function newHolder(): Holder {
+  const name = `agentvoice-${randomBytes(16).toString('hex')}`;
+  return { path: process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name, 'text'), token: randomBytes(32).toString('hex') };
+}
+
 /** Starts the program that holds a text. */
-async function hold(program: string, text: string): Promise<Holder> {
-  const token = randomBytes(32).toString('hex');
-  const path = process.platform === 'win32' ? `\\\\.\\pipe\\agentvoice-${randomBytes(16).toString('hex')}` : join(mkdtempSync(join(tmpdir(), 'agentvoice-')), 'text');
+async function hold({ path, token }: Holder, program: string, text: string): Promise<void> {
+  if (process.platform !== 'win32') {
+    mkdirSync(dirname(path), { mode: 0o700 });
+  }
   const keeper = spawn(process.execPath, [program, path, String(HOLD)], {
     detached: true, windowsHide: true, stdio: ['pipe', 'pipe', 'ignore'], env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
   });
@@ -102,16 +117,28 @@ async function hold(program: string, text: string): Promise<Holder> {
     keeper.stdout.resume();
   });
   keeper.unref();
-  return { path, token };
 }
 
-/** The text that is held; empty if it is no more. */
-function ask({ path, token }: Holder): Promise<string> {
+/** The text that is held, perhaps only soon; empty if it is no more. */
+async function ask(holder: Holder): Promise<string> {
+  for (const limit = Date.now() + APPEARS; ; await new Promise((resolve) => setTimeout(resolve, AGAIN))) {
+    const text = await askOnce(holder);
+    if (text !== undefined || Date.now() > limit) {
+      return text ?? '';
+    }
+  }
+}
+
+/** The text that is held; empty if it is not given, undefined if there is no such program. */
+function askOnce({ path, token }: Holder): Promise<string | undefined> {
   return new Promise((resolve) => {
-    let text = '';
-    const socket = createConnection(path, () => socket.write(token));
-    socket.setEncoding('utf8').on('data', (part: string) => (text += part));
-    socket.once('error', () => (text = ''));
+    let text: string | undefined;
+    const socket = createConnection(path, () => {
+      text = '';
+      socket.write(token);
+    });
+    socket.setEncoding('utf8').on('data', (part: string) => (text = (text ?? '') + part));
+    socket.once('error', () => undefined);
     socket.once('close', () => resolve(text));
   });
 }

@@ -18,8 +18,10 @@ const log = { info: () => undefined, warn: assert.fail, error: () => undefined, 
 class Disk {
   readonly kept = new Map<string, unknown>();
   onDisk = false;
+  /** the window is closing, and nothing is written any more */
+  closing = false;
   get = <T>(key: string): T | undefined => this.kept.get(key) as T | undefined;
-  update = (key: string, value: unknown): Promise<void> => Promise.resolve(void (value === undefined ? this.kept.delete(key) : this.kept.set(key, value)));
+  update = (key: string, value: unknown): Promise<void> => Promise.resolve(this.closing ? undefined : void (value === undefined ? this.kept.delete(key) : this.kept.set(key, value)));
   window(): KeptTranscript {
     return new KeptTranscript(this, program, () => this.onDisk, log);
   }
@@ -35,10 +37,13 @@ test('a window that is loaded again has its transcript, and nothing that was sai
   const lines = [said('a secret'), said('ü'.repeat(200_000), 2)];
   const window = disk.window();
   window.changed(lines);
-  await window.close();
+  disk.closing = true;
+  const closed = window.close();
+  disk.closing = false;
   assert.deepEqual([...disk.kept.keys()], [HELD]);
   assert.doesNotMatch(disk.text, /secret/);
-  assert.deepEqual(await disk.window().take(), lines);
+  assert.deepEqual(await disk.window().take(), lines, 'it is there before the window before has ended');
+  await closed;
   assert.deepEqual(await disk.window().take(), [], 'once');
   assert.deepEqual([...disk.kept.keys()], []);
 });
@@ -53,6 +58,12 @@ test('another program that finds the place does not get the text without the tok
   assert.deepEqual(await disk.window().take(), []);
   await disk.update(HELD, { path, token });
   assert.equal((await disk.window().take()).length, 1);
+});
+
+test('a transcript that is not held any more is empty, and the window does not wait long for it', async () => {
+  const disk = new Disk();
+  disk.window().changed([said('gone')]);
+  assert.deepEqual(await disk.window().take(), []);
 });
 
 test('an empty transcript starts no program', async () => {
