@@ -10,7 +10,7 @@ import type { BrowserContext, Locator } from 'playwright-core';
 import { Copilot } from './copilot.ts';
 import { Panel } from './panel.ts';
 import * as paths from './paths.ts';
-import { type Daemon, daemons } from './processes.ts';
+import { type Daemon, daemons, endKeepers } from './processes.ts';
 import { Room } from './room.ts';
 import { count } from './table.ts';
 import { type Said, record } from './voices.ts';
@@ -103,6 +103,8 @@ export class World {
   /** Opens a window. The extension is active once the fake Copilot is. */
   async openWindow(): Promise<Window> {
     await this.closeWindow(); // a window left by a scenario would hold the microphone
+    await until('the daemon of the window before to be gone', () => this.daemons().length === 0);
+    endKeepers(this.dir); // the next window begins with an empty transcript
     this.copilot.forget();
     this.opened = await Window.open(this.browser, this.server);
     await this.copilot.nth('ready');
