@@ -13,7 +13,7 @@ BENCH_MINUTES ?= 2
 BENCHTIME     ?= 300ms
 
 # Packages that compile and pass their tests without a C compiler or libraries.
-CORE := ./csm/... ./session/... ./internal/contract ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio ./audio/localrealtime/machine ./internal/prove/behaviour
+CORE := ./csm/... ./session/... ./internal/contract ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/aec3 ./audio/dsp ./audio/wavio ./audio/localrealtime/machine ./internal/prove/behaviour
 # Those of them that start no goroutine, so that the race detector has nothing to find, and
 # csmtest, which test-long runs under it. Their tests run without cgo.
 PURE := internal/archtest internal/contract csm csm/connection csm/csmtest csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine internal/prove/behaviour
@@ -22,9 +22,11 @@ GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
 LINT  := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
-# Without the tag the Opus binding needs libopusfile, which nothing here uses. Without paths in
-# the binaries, all clones share what was compiled.
-export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile -trimpath $(if $(AGENTVOICE_FRESH),-count=1))
+# Without the tag nolibopusfile the Opus binding needs libopusfile, which nothing here uses. With
+# noapm the program has AEC3 in place of WebRTC's library, which deps installs where dpkg is. Without
+# paths in the binaries, all clones share what was compiled.
+TAGS := nolibopusfile$(shell command -v dpkg-query >/dev/null || pkg-config --exists webrtc-audio-processing 2>/dev/null || echo ,noapm)
+export GOFLAGS := $(strip $(GOFLAGS) -tags=$(TAGS) -trimpath $(if $(AGENTVOICE_FRESH),-count=1))
 
 MODULE  := github.com/agentvoice/agentvoice-daemon
 # Evaluated in each recipe that needs it, because deps may have just installed the models.
@@ -221,7 +223,7 @@ e2e: build vsix $(TOOL)/modelmirror extension/e2e/node_modules/.package-lock.jso
 .PHONY: agents
 agents: deps-test ## drive a real coding agent by recorded speech and by text, against a scripted model; installs the agent from npm
 	@scripts/agents.sh
-	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags nolibopusfile,agents -count 1 -timeout 10m -run 'TestCodex' ./cmd/agentvoice-daemon
+	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags $(TAGS),agents -count 1 -timeout 10m -run 'TestCodex' ./cmd/agentvoice-daemon
 
 .PHONY: stock-clients
 stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.json ## talk with realtime-server through OpenAI's and LiveKit's own clients, from npm and unmodified, and print the transcripts
@@ -253,7 +255,7 @@ conformance: deps-test build $(OUT)/go.mod ## prove the core: scenarios, explora
 .PHONY: debug
 debug: deps $(OUT)/go.mod ## build bin/agentvoice-daemon-debug, with every seeded fault behind a switch
 	@go run ./internal/prove mutants generate -out $(OUT)/mutants
-	@go build -tags nolibopusfile,mutants -overlay $(OUT)/mutants/overlay.json -ldflags "$(LDFLAGS)" -o $(BIN)-debug ./cmd/agentvoice-daemon
+	@go build -tags $(TAGS),mutants -overlay $(OUT)/mutants/overlay.json -ldflags "$(LDFLAGS)" -o $(BIN)-debug ./cmd/agentvoice-daemon
 	@echo "built $(BIN)-debug; explore --mutant NAME shows what a fault does"
 
 # ---- the rest
@@ -318,11 +320,11 @@ bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated ro
 .PHONY: talk-room
 talk-room: deps-test build ## hold a conversation over open speakers in real time, including an unplugged microphone and a dead sound server; needs an idle machine
 	@scripts/speech.sh
-	@go test -tags nolibopusfile,room -count=1 -timeout 5m -run TestTalkOnVirtualDevices ./cmd/agentvoice-daemon -v
+	@go test -tags $(TAGS),room -count=1 -timeout 5m -run TestTalkOnVirtualDevices ./cmd/agentvoice-daemon -v
 
 .PHONY: figures-room
 figures-room: deps-test ## compare the latencies of interruptions with recordings of microphone and speaker; LOAD=30 keeps the machine busy
-	@go test -tags nolibopusfile,room -count=1 -timeout 15m -run TestFiguresOnVirtualDevices ./internal/daemon/live -v \
+	@go test -tags $(TAGS),room -count=1 -timeout 15m -run TestFiguresOnVirtualDevices ./internal/daemon/live -v \
 		-args -load $(or $(LOAD),0) -interruptions $(or $(N),10) | grep -o '|.*|$$\|^ok.*\|^FAIL.*\|^ *--- FAIL.*\|not comparable.*'
 
 .PHONY: generate

@@ -308,13 +308,14 @@ install_packages() {
 # hint_libraries says what to install where this script does not.
 hint_libraries() {
   if command -v dpkg-query >/dev/null ||
-    pkg-config --exists portaudio-2.0 webrtc-audio-processing opus pocketsphinx sphinxbase 2>/dev/null; then
+    pkg-config --exists portaudio-2.0 opus pocketsphinx sphinxbase 2>/dev/null; then
     return
   fi
+  # webrtc-audio-processing 0.3 is not among them: without it the program has AEC3.
   case $system in
-    Darwin) say "install the libraries: brew install pkg-config portaudio opus flite webrtc-audio-processing; and PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
-    Windows) say "install the libraries: vcpkg install pkgconf portaudio opus; and flite, webrtc-audio-processing 0.3, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
-    *) say "install with your package manager, headers included: a C and a C++ compiler, pkg-config, portaudio, alsa-lib, webrtc-audio-processing 0.3, opus, flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    Darwin) say "install the libraries: brew install pkg-config portaudio opus flite; and PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    Windows) say "install the libraries: vcpkg install pkgconf portaudio opus; and flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    *) say "install with your package manager, headers included: a C and a C++ compiler, pkg-config, portaudio, alsa-lib, opus, flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
   esac
 }
 

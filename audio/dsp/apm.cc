@@ -1,3 +1,5 @@
+//go:build cgo && !noapm
+
 #include "apm.h"
 
 #include <webrtc/modules/audio_processing/include/audio_processing.h>

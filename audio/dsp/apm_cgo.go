@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build cgo && !noapm
 
 package dsp
 
@@ -15,12 +15,15 @@ import (
 	"unsafe"
 )
 
-// apm is one instance of WebRTC's audio processing. It is not safe for concurrent use.
-type apm struct {
+// Canceller names the echo canceller of this build.
+const Canceller = "WebRTC audio processing"
+
+// native is one instance of the library.
+type native struct {
 	handle *C.av_apm
 }
 
-func newAPM(c apmConfig) (*apm, error) {
+func newAPM(c apmConfig) (apm, error) {
 	cfg := C.av_apm_config{
 		rate:           rate,
 		echo:           C.int32_t(c.echo),
@@ -34,7 +37,7 @@ func newAPM(c apmConfig) (*apm, error) {
 	if handle == nil {
 		return nil, errors.New("cannot start WebRTC audio processing with these settings; disable echo cancellation, noise suppression and gain control")
 	}
-	return &apm{handle}, nil
+	return &native{handle}, nil
 }
 
 func flag(on bool) C.int32_t {
@@ -44,9 +47,7 @@ func flag(on bool) C.int32_t {
 	return 0
 }
 
-// process processes near in place. near and far have frameSamples samples; far is nil
-// for an instance without echo cancellation.
-func (a *apm) process(far, near []int16) error {
+func (a *native) Process(far, near []int16) error {
 	var f *C.int16_t
 	if len(far) >= frameSamples {
 		f = (*C.int16_t)(unsafe.Pointer(&far[0]))
@@ -58,20 +59,21 @@ func (a *apm) process(far, near []int16) error {
 	return nil
 }
 
-// suppress sets the echo suppression level of apmConfig.
-func (a *apm) suppress(level int) error {
+func (a *native) Suppress(level int) error {
 	if code := C.av_apm_suppress(a.handle, C.int(level)); code != 0 {
 		return fmt.Errorf("cannot set WebRTC echo suppression %d: code %d", level, int(code))
 	}
 	return nil
 }
 
-// reset discards the adaptation.
-func (a *apm) reset() error {
+func (a *native) Reset() error {
 	if code := C.av_apm_reset(a.handle); code != 0 {
 		return fmt.Errorf("cannot reset WebRTC audio processing: code %d", int(code))
 	}
 	return nil
 }
 
-func (a *apm) close() { C.av_apm_free(a.handle) }
+// Latency is that of the canceller's blocks, 7 ms.
+func (a *native) Latency() int { return 7 * rate / 1000 }
+
+func (a *native) Close() { C.av_apm_free(a.handle) }

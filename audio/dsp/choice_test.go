@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build cgo && !noapm
 
 package dsp
 
@@ -63,10 +63,10 @@ func (d *detector) push(f *audio.Frame) {
 func share(part, all int) float64 { return 100 * float64(part) / float64(max(all, 1)) }
 
 // withStages returns a scene whose Processor has these instances.
-func withStages(b *testing.B, front, back apmConfig, rc room.Config) *scene {
+func withStages(b *testing.B, l library, front, back apmConfig, rc room.Config) *scene {
 	b.Helper()
 	s := newScene(b, Config{}, rc)
-	p, err := newProcessor(front, back)
+	p, err := newProcessor(l.newAPM, front, back)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -110,8 +110,8 @@ func BenchmarkTrigger(b *testing.B) {
 				var t triggerTally
 				for _, shape := range v.rooms {
 					rc := room.Config{Echo: shape.EchoResponse(), EchoGain: -6, Delay: atMs(60), SpeakerClip: v.clip, Noise: v.noise, NoiseLevel: -36}
-					t.alone(b, withStages(b, v.front, off, rc))
-					t.together(b, withStages(b, v.front, off, rc))
+					t.alone(b, withStages(b, libraries[0], v.front, off, rc))
+					t.together(b, withStages(b, libraries[0], v.front, off, rc))
 				}
 				t.report(b)
 			}
@@ -221,7 +221,7 @@ func BenchmarkUplink(b *testing.B) {
 		} {
 			b.Run(c.name+"/"+v.name, func(b *testing.B) {
 				for range b.N {
-					s := withStages(b, v.front, v.back, room.Config{Echo: echoOf(b, "study"), EchoGain: -6, Delay: atMs(60), Noise: c.noise, NoiseLevel: c.level - c.snr})
+					s := withStages(b, libraries[0], v.front, v.back, room.Config{Echo: echoOf(b, "study"), EchoGain: -6, Delay: atMs(60), Noise: c.noise, NoiseLevel: c.level - c.snr})
 					s.quiet = c.echo == 0
 					s.run(8*time.Second, nil)
 					b.ReportMetric(0, "ns/op")

@@ -20,8 +20,9 @@
 //	                            ^                 +-> noise suppression, gain -> Uplink
 //	Reference -> ring -> aligner -> model, which replaces the canceller for Trigger while it adapts
 //
-// The processing is WebRTC's (package webrtc-audio-processing, version 0.3), which
-// needs cgo. The canceller needs the far end slightly before its echo, at a constant
+// The processing is WebRTC's: the library webrtc-audio-processing, version 0.3, or in
+// builds without cgo or with the tag noapm its newer canceller alone, as WebAssembly
+// (package aec3). Both are driven alike. The canceller needs the far end slightly before its echo, at a constant
 // offset. A ring carries the far end between the two goroutines, and an aligner reads
 // it with the delay that the devices report (DelayReporter). Every half second a
 // finder estimates where the echo is. It corrects wrong reports and measures the
@@ -56,6 +57,5 @@
 //     most of the echo is reverberation, and cancellation fails.
 //   - Misalignment after a gap, a stop or drift is corrected within seconds, without a
 //     Reset.
-//   - A Processor with the zero Config passes frames through unchanged and needs no
-//     cgo.
+//   - A Processor with the zero Config passes frames through unchanged.
 package dsp

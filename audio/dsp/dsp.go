@@ -9,8 +9,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// ErrUnavailable is returned in a build without the library.
-var ErrUnavailable = errors.New("this build has no audio processing; build with cgo and webrtc-audio-processing (Debian: libwebrtc-audio-processing-dev), or disable echo cancellation, noise suppression, gain control and the high-pass")
+// ErrUnavailable is returned for noise suppression and gain control in a build without
+// the native library.
+var ErrUnavailable = errors.New("this build has no noise suppression and no gain control; disable them, or build with cgo and webrtc-audio-processing (Debian: libwebrtc-audio-processing-dev)")
 
 // Config enables the stages of the processing. The zero value disables all.
 type Config struct {
@@ -27,6 +28,11 @@ type Config struct {
 	GainControl bool
 }
 
+// Essential returns the configuration without the stages that need the native library.
+func (c Config) Essential() Config {
+	return Config{EchoCancellation: c.EchoCancellation, HighPass: c.HighPass}
+}
+
 // Default returns the configuration with the best results for speech in rooms that are not loud.
 func Default() Config { return Config{EchoCancellation: true, HighPass: true} }
 
@@ -40,8 +46,8 @@ type Output struct {
 // rendering goroutine, SetDelay and Stats are safe for concurrent use, everything
 // else belongs to the capturing goroutine.
 type Processor struct {
-	front *apm // echo and rumble; nil when off
-	back  *apm // noise and gain; nil when off
+	front apm // echo and rumble; nil when off
+	back  apm // noise and gain; nil when off
 	echo  bool
 
 	ring      ring
@@ -65,22 +71,28 @@ type Processor struct {
 	direct, late      [frameSamples]int16 // residual of the model: delayed like small, and of the last frame
 }
 
-// New returns a Processor, which must be closed. In a build without cgo it fails with
-// ErrUnavailable, unless cfg disables everything.
+// New returns a Processor, which must be closed. In a build without the native library it
+// fails with ErrUnavailable if cfg enables noise suppression or gain control.
 func New(cfg Config) (*Processor, error) {
-	front := apmConfig{echo: -1, noise: -1, highPass: cfg.HighPass, extended: true}
-	if cfg.EchoCancellation {
+	front, back := cfg.stages()
+	return newProcessor(newAPM, front, back)
+}
+
+// stages returns the configurations of the two instances.
+func (c Config) stages() (front, back apmConfig) {
+	front = apmConfig{echo: -1, noise: -1, highPass: c.HighPass, extended: true}
+	if c.EchoCancellation {
 		front.echo = low
 	}
-	back := apmConfig{echo: -1, noise: -1, gain: cfg.GainControl}
-	if cfg.NoiseSuppression {
+	back = apmConfig{echo: -1, noise: -1, gain: c.GainControl}
+	if c.NoiseSuppression {
 		back.noise = 1
 	}
-	return newProcessor(front, back)
+	return front, back
 }
 
 // newProcessor creates the instances that are enabled.
-func newProcessor(front, back apmConfig) (*Processor, error) {
+func newProcessor(newAPM func(apmConfig) (apm, error), front, back apmConfig) (*Processor, error) {
 	p := &Processor{echo: front.echo >= 0, finder: newFinder(), model: newPathModel()}
 	p.aligner.ring = &p.ring
 	p.aligner.reset()
@@ -122,22 +134,18 @@ func newProcessor(front, back apmConfig) (*Processor, error) {
 // Close frees the library's memory. It is safe to call twice. No other method may run
 // concurrently or afterwards, except Reference, SetDelay and Stats.
 func (p *Processor) Close() {
-	for _, a := range []**apm{&p.front, &p.back} {
+	for _, a := range []*apm{&p.front, &p.back} {
 		if *a != nil {
-			(*a).close()
+			(*a).Close()
 			*a = nil
 		}
 	}
 }
 
-// Latency of the library, in samples at 48 kHz: 7 ms for the canceller's blocks, 6 ms
-// for the overlap of noise suppression.
-const (
-	cancellerLatency = 7 * millisecond
-	noiseLatency     = 6 * millisecond
-)
+// noiseLatency is the overlap of noise suppression, in samples at 48 kHz.
+const noiseLatency = 6 * millisecond
 
-// Latency returns the delay of Trigger in samples: 11 ms with echo cancellation, 4 ms
+// Latency returns the delay of Trigger in samples: 11 or 12 ms with echo cancellation, 4 ms
 // without, 0 if nothing is enabled. Subtract it from positions found in Trigger. With
 // noise suppression Uplink is delayed by another 6 ms.
 func (p *Processor) Latency() int64 {
@@ -146,7 +154,7 @@ func (p *Processor) Latency() int64 {
 	}
 	n := int64(p.nearDown.delay*(audio.SampleRate/rate) + p.triggerUp.delay)
 	if p.echo {
-		n += cancellerLatency
+		n += int64(p.front.Latency() * (audio.SampleRate / rate))
 	}
 	return n
 }
@@ -181,6 +189,7 @@ func (p *Processor) Process(in *audio.Frame, out *Output) error {
 		return nil
 	}
 	if err := p.process(out); err != nil {
+		p.meter.last = cut{} // nothing is reduced
 		out.Trigger, out.Uplink = *in, *in
 		return fmt.Errorf("microphone audio passed through unprocessed: %w", err)
 	}
@@ -194,7 +203,7 @@ func (p *Processor) process(out *Output) error {
 		if p.echo {
 			far = p.reference()
 		}
-		if err := p.front.process(far, p.small[:]); err != nil {
+		if err := p.front.Process(far, p.small[:]); err != nil {
 			return err
 		}
 		if p.echo {
@@ -215,7 +224,7 @@ func (p *Processor) process(out *Output) error {
 	}
 	p.triggerUp.process(out.Trigger[:], trigger[:])
 	if p.back != nil {
-		if err := p.back.process(nil, p.small[:]); err != nil {
+		if err := p.back.Process(nil, p.small[:]); err != nil {
 			return err
 		}
 	}
@@ -232,7 +241,7 @@ func (p *Processor) predict() {
 	if p.model.state != pathEcho || p.learner.learning() {
 		p.model.push(p.farSmall[:], p.nearSmall[:], power(p.farSmall[:]) > heard)
 	}
-	const late = cancellerLatency * rate / audio.SampleRate
+	late := p.front.Latency()
 	n := copy(p.direct[:], p.late[frameSamples-late:])
 	copy(p.direct[n:], p.model.left[:])
 	p.late = p.model.left
@@ -309,7 +318,7 @@ func (p *Processor) measure() error {
 // resetAdaptation makes the canceller adapt from scratch.
 func (p *Processor) resetAdaptation() error {
 	p.meter.last = cut{} // measured with the old filter
-	if err := p.front.reset(); err != nil {
+	if err := p.front.Reset(); err != nil {
 		return err
 	}
 	return p.learner.restart(p.front)
@@ -384,7 +393,7 @@ func (p *Processor) Reset() error {
 		c.reset()
 	}
 	if p.back != nil {
-		if err := p.back.reset(); err != nil {
+		if err := p.back.Reset(); err != nil {
 			return err
 		}
 	}

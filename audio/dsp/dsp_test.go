@@ -18,9 +18,9 @@ type levels struct{ mic, trigger, uplink float64 }
 
 // hear plays near to a Processor without echo or room, and measures from the second
 // second on.
-func hear(t *testing.T, cfg Config, near []int16) levels {
+func hear(t *testing.T, l library, cfg Config, near []int16) levels {
 	t.Helper()
-	s := newScene(t, cfg, room.Config{})
+	s := l.scene(t, cfg, room.Config{})
 	s.quiet = true
 	var mic, trigger, uplink []int16
 	s.each(audio.Duration(int64(len(near))), near, func() {
@@ -50,12 +50,10 @@ func fan(level float64, d time.Duration) []int16 {
 
 // TestConcurrentUse renders, captures, reads Stats and sets delays concurrently, for
 // the race detector.
-func TestConcurrentUse(t *testing.T) {
-	p, err := New(Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+func TestConcurrentUse(t *testing.T) { each(t, concurrentUse) }
+
+func concurrentUse(t *testing.T, l library) {
+	p := l.processor(t, Default())
 	const frames = 600
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -85,11 +83,10 @@ func TestConcurrentUse(t *testing.T) {
 	both.Wait()
 }
 
-func TestCloseTwice(t *testing.T) {
-	p, err := New(Config{EchoCancellation: true, GainControl: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestCloseTwice(t *testing.T) { each(t, closeTwice) }
+
+func closeTwice(t *testing.T, l library) {
+	p := l.processor(t, Config{EchoCancellation: true, GainControl: l.name == nativeLibrary})
 	p.Close()
 	p.Close()
 	p.Reference(new(audio.Frame)) // a sink may still run

@@ -31,12 +31,12 @@ type learner struct {
 func (l *learner) learning() bool { return l.lowest >= 0 && l.heard < firstLines }
 
 // restart starts over, for a canceller that was reset.
-func (l *learner) restart(a *apm) error {
+func (l *learner) restart(a apm) error {
 	l.heard, l.absent = 0, false
 	if l.lowest < 0 {
 		return nil
 	}
-	return a.suppress(high)
+	return a.Suppress(high)
 }
 
 // level returns the current suppression level.
@@ -52,12 +52,12 @@ func (l *learner) level() int {
 
 // hear counts a frame with an active far end. absent reports that no echo of it was
 // found.
-func (l *learner) hear(a *apm, absent bool) error {
+func (l *learner) hear(a apm, absent bool) error {
 	before := l.level()
 	l.heard = min(l.heard+1, firstLines)
 	l.absent = absent
 	if now := l.level(); now != before {
-		return a.suppress(now)
+		return a.Suppress(now)
 	}
 	return nil
 }

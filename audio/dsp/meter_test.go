@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -80,5 +81,45 @@ func TestZeroConfigPassesAudioThrough(t *testing.T) {
 	}
 	if err := p.Reset(); err != nil || p.Latency() != 0 {
 		t.Errorf("%v, and %d samples late", err, p.Latency())
+	}
+}
+
+// failing is an apm that fails after some frames.
+type failing struct{ frames int }
+
+func (f *failing) Process(_, near []int16) error {
+	clear(near)
+	if f.frames--; f.frames < 0 {
+		return errors.New("broken")
+	}
+	return nil
+}
+func (*failing) Suppress(int) error { return nil }
+func (*failing) Reset() error       { return nil }
+func (*failing) Latency() int       { return 0 }
+func (*failing) Close()             {}
+
+// TestABrokenCancellerPassesTheMicrophone, and no sound then counts as an echo.
+func TestABrokenCancellerPassesTheMicrophone(t *testing.T) {
+	front, back := Default().stages()
+	p, err := newProcessor(func(apmConfig) (apm, error) { return &failing{frames: 20}, nil }, front, back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var f audio.Frame
+	var out Output
+	for n := range 40 {
+		for i := range f {
+			f[i] = int16(1000 * (i%2 + n%3))
+		}
+		err := p.Process(&f, &out)
+		short, long := p.EchoReduction()
+		switch {
+		case n < 20 && (err != nil || long == 0):
+			t.Fatalf("frame %d: %v, reduced by %.1f dB", n, err, long)
+		case n >= 20 && (err == nil || out.Trigger != f || out.Uplink != f || short != 0 || long != 0):
+			t.Fatalf("frame %d: %v, reduced by %.1f and %.1f dB", n, err, short, long)
+		}
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/bench/room"
 )
 
-func TestEchoCancellationIsSwitchable(t *testing.T) {
-	s := newScene(t, Config{HighPass: true}, room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(60)})
+func TestEchoCancellationIsSwitchable(t *testing.T) { each(t, echoCancellationIsSwitchable) }
+
+func echoCancellationIsSwitchable(t *testing.T, l library) {
+	s := l.scene(t, Config{HighPass: true}, room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(60)})
 	s.p.SetDelay(atMs(60), 0)
 	s.run(4*time.Second, nil)
 	if erle := s.run(4*time.Second, nil); math.Abs(erle) > 1 {
@@ -23,42 +25,26 @@ func TestEchoCancellationIsSwitchable(t *testing.T) {
 	}
 }
 
-func TestHighPassIsSwitchable(t *testing.T) {
+func TestHighPassIsSwitchable(t *testing.T) { each(t, highPassIsSwitchable) }
+
+func highPassIsSwitchable(t *testing.T, l library) {
 	rumble := tone(25, 3000, 3*time.Second)
 	for _, on := range []bool{true, false} {
-		l := hear(t, Config{EchoCancellation: true, HighPass: on}, rumble)
-		if quieter := l.mic - l.trigger; on != (quieter > 15) || !on && quieter > 3 {
+		heard := hear(t, l, Config{EchoCancellation: true, HighPass: on}, rumble)
+		if quieter := heard.mic - heard.trigger; on != (quieter > 15) || !on && quieter > 3 {
 			t.Errorf("with the high-pass %v, 25 Hz are %.1f dB quieter", on, quieter)
 		}
 	}
 }
 
-func TestNoiseSuppressionIsSwitchableAndForTheUplink(t *testing.T) {
-	noise := fan(-40, 8*time.Second)
-	for _, on := range []bool{true, false} {
-		l := hear(t, Config{EchoCancellation: true, NoiseSuppression: on}, noise)
-		if quieter := l.trigger - l.uplink; on != (quieter > 6) || !on && quieter != 0 {
-			t.Errorf("with noise suppression %v, a fan is %.1f dB quieter in the uplink than in the trigger", on, quieter)
-		}
-		if quieter := l.mic - l.trigger; math.Abs(quieter) > 2 {
-			t.Errorf("with noise suppression %v, a fan is %.1f dB quieter in the trigger", on, quieter)
-		}
-	}
-}
+func TestLatencyIsCorrect(t *testing.T) { each(t, latencyIsCorrect) }
 
-func TestGainControlIsSwitchableAndForTheUplink(t *testing.T) {
-	quiet := append(sentences[0].human(t, -45), sentences[3].human(t, -45)...)
-	for _, on := range []bool{true, false} {
-		l := hear(t, Config{EchoCancellation: true, GainControl: on}, quiet)
-		if louder := l.uplink - l.trigger; on != (louder > 5) || !on && louder != 0 {
-			t.Errorf("with gain control %v, quiet speech is %.1f dB louder in the uplink", on, louder)
-		}
-	}
-}
-
-func TestLatencyIsCorrect(t *testing.T) {
+func latencyIsCorrect(t *testing.T, l library) {
 	for _, cfg := range []Config{{}, {EchoCancellation: true}, {NoiseSuppression: true}, {GainControl: true}, {EchoCancellation: true, NoiseSuppression: true}} {
-		s := newScene(t, cfg, room.Config{})
+		if l.name != nativeLibrary && cfg != cfg.Essential() {
+			continue
+		}
+		s := l.scene(t, cfg, room.Config{})
 		s.quiet = true
 		s.run(time.Second, nil)
 		near := sentences[8].human(t, -26)
@@ -86,12 +72,10 @@ func TestLatencyIsCorrect(t *testing.T) {
 
 // TestProcessAllocatesNothing, and neither does Reference, including while the
 // streams slip and while the canceller restarts.
-func TestProcessAllocatesNothing(t *testing.T) {
-	p, err := New(Config{EchoCancellation: true, HighPass: true, NoiseSuppression: true, GainControl: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+func TestProcessAllocatesNothing(t *testing.T) { each(t, processAllocatesNothing) }
+
+func processAllocatesNothing(t *testing.T, l library) {
+	p := l.processor(t, Config{EchoCancellation: true, HighPass: true, NoiseSuppression: l.name == nativeLibrary, GainControl: l.name == nativeLibrary})
 	far := assistantSpeech(t)
 	var out Output
 	at := 0

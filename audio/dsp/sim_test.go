@@ -136,18 +136,46 @@ type scene struct {
 	out Output
 }
 
-func newScene(t testing.TB, cfg Config, rc room.Config) *scene {
+// library is one that can cancel echoes in this build; see libraries.
+type library struct {
+	name   string
+	newAPM func(apmConfig) (apm, error)
+	// By how many dB the echo is reduced at least, in the second to fifth second of speech
+	// and after that.
+	adapting, adapted float64
+}
+
+// each runs a test with each library.
+func each(t *testing.T, test func(t *testing.T, l library)) {
+	for _, l := range libraries {
+		t.Run(l.name, func(t *testing.T) { test(t, l) })
+	}
+}
+
+func (l library) processor(t testing.TB, cfg Config) *Processor {
 	t.Helper()
-	p, err := New(cfg)
+	front, back := cfg.stages()
+	p, err := newProcessor(l.newAPM, front, back)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
+	return p
+}
+
+func (l library) scene(t testing.TB, cfg Config, rc room.Config) *scene {
+	t.Helper()
 	r, err := room.New(rc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scene{t: t, p: p, room: r, far: assistantSpeech(t)}
+	return &scene{t: t, p: l.processor(t, cfg), room: r, far: assistantSpeech(t)}
+}
+
+// newScene returns a scene with the library of this build.
+func newScene(t testing.TB, cfg Config, rc room.Config) *scene {
+	t.Helper()
+	return library{newAPM: newAPM}.scene(t, cfg, rc)
 }
 
 // capture returns the next microphone frame. near may be nil.

@@ -10,7 +10,22 @@ const (
 	frameSamples = rate / 100
 )
 
-// apmConfig configures an instance of WebRTC's audio processing.
+// apm is one instance of WebRTC's audio processing: the native library's, or AEC3 of
+// package aec3. It is not safe for concurrent use.
+type apm interface {
+	// Process processes near in place. near and far have frameSamples samples; far is nil
+	// for an instance without echo cancellation.
+	Process(far, near []int16) error
+	// Suppress sets the echo suppression level of apmConfig.
+	Suppress(level int) error
+	// Reset discards the adaptation.
+	Reset() error
+	// Latency returns the delay of echo cancellation, in samples.
+	Latency() int
+	Close()
+}
+
+// apmConfig configures an apm.
 type apmConfig struct {
 	echo     int // suppression: low, moderate or high; off when negative
 	extended bool

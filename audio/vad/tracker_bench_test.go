@@ -31,6 +31,20 @@ const (
 // below.
 const sceneLevel = -20.0
 
+func newWebRTCTracker(tb testing.TB, cfg TrackerConfig) *Tracker {
+	tb.Helper()
+	tr, err := NewTracker(NewWebRTC, cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := tr.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return tr
+}
+
 // newScene mixes a clip with noise. The seed selects the noise and the offset of the
 // voice within a window. snr is in dB, for the voice as a whole; quiet means a room
 // of -65 dBFS.

@@ -1,10 +1,10 @@
-//go:build !cgo
+//go:build !cgo || noapm
 
 package vad
 
 import "errors"
 
-// NewWebRTC needs cgo, which this build does not have.
+// NewWebRTC needs the native library, which this build does not have.
 func NewWebRTC() (Detector, error) {
-	return nil, errors.New("the voice detector of WebRTC needs cgo, which this build does not have; build with CGO_ENABLED=1 and a C compiler")
+	return nil, errors.New("this build has no voice detector of WebRTC; install Silero with `make deps`, or build with cgo and webrtc-audio-processing (Debian: libwebrtc-audio-processing-dev)")
 }

@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build cgo && !noapm
 
 package vad
 
@@ -13,20 +13,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/internal/testutil/speechdata"
 )
-
-func newWebRTCTracker(tb testing.TB, cfg TrackerConfig) *Tracker {
-	tb.Helper()
-	tr, err := NewTracker(NewWebRTC, cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := tr.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return tr
-}
 
 // heardOf follows the recordings that every machine has, from package pocketsphinx-testdata.
 func heardOf(t *testing.T, tracker func() *Tracker, check func(r speechdata.Recording, s scene, marks []Mark)) {

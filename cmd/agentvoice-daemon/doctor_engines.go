@@ -19,14 +19,14 @@ func codec() (string, error) {
 	return "Opus", err
 }
 
-// canceller checks the echo cancellation library.
+// canceller checks the echo cancellation.
 func canceller() (string, error) {
 	p, err := dsp.New(dsp.Default())
 	if err != nil {
 		return "", err
 	}
 	p.Close()
-	return "WebRTC audio processing", nil
+	return dsp.Canceller, nil
 }
 
 // detector checks the voice detector. A conversation goes on with that of WebRTC, so only

@@ -81,21 +81,7 @@ func TestTheInstaller(t *testing.T) {
 	}
 	runs("two")
 
-	damaged := releaseOf(t, map[string]string{"3.0.0": "echo three"})
-	if archives, _ := filepath.Glob(filepath.Join(damaged, "*.tar.gz")); len(archives) != 1 || os.WriteFile(archives[0], []byte("short"), 0o644) != nil {
-		t.Fatal(archives)
-	}
-	for name, c := range map[string]struct {
-		args []string
-		says string
-	}{
-		"a damaged archive":             {[]string{"--from", damaged}, "is damaged"},
-		"a program that does not start": {[]string{"--from", releaseOf(t, map[string]string{"3.0.0": "exit 1"})}, "does not start on this machine; nothing was changed"},
-		"a version that there is not":   {[]string{"--from", both, "--version", "9.9.9"}, "there is no archive of version 9.9.9"},
-		"a folder without sums":         {[]string{"--from", t.TempDir()}, "has no SHA256SUMS"},
-		"an argument that there is not": {[]string{"--force"}, "use --version, --from or --uninstall"},
-		"an argument without its value": {[]string{"--from"}, "--from needs a value"},
-	} {
+	for name, c := range refusals(t, both) {
 		if out, err := install(c.args...); err == nil || !strings.Contains(out, c.says) {
 			t.Errorf("%s: %v, %q, want %q", name, err, out, c.says)
 		}
@@ -125,5 +111,27 @@ func TestTheInstaller(t *testing.T) {
 		if _, err := os.Lstat(path); (err == nil) != stays {
 			t.Errorf("%s is there: %v, want %v", path, err == nil, stays)
 		}
+	}
+}
+
+// refusal is what the installer refuses, and what it says.
+type refusal struct {
+	args []string
+	says string
+}
+
+func refusals(t *testing.T, both string) map[string]refusal {
+	t.Helper()
+	damaged := releaseOf(t, map[string]string{"3.0.0": "echo three"})
+	if archives, _ := filepath.Glob(filepath.Join(damaged, "*.tar.gz")); len(archives) != 1 || os.WriteFile(archives[0], []byte("short"), 0o644) != nil {
+		t.Fatal(archives)
+	}
+	return map[string]refusal{
+		"a damaged archive":             {[]string{"--from", damaged}, "is damaged"},
+		"a program that does not start": {[]string{"--from", releaseOf(t, map[string]string{"3.0.0": "exit 1"})}, "does not start on this machine; nothing was changed"},
+		"a version that there is not":   {[]string{"--from", both, "--version", "9.9.9"}, "there is no archive of version 9.9.9"},
+		"a folder without sums":         {[]string{"--from", t.TempDir()}, "has no SHA256SUMS"},
+		"an argument that there is not": {[]string{"--force"}, "use --version, --from or --uninstall"},
+		"an argument without its value": {[]string{"--from"}, "--from needs a value"},
 	}
 }

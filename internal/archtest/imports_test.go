@@ -111,6 +111,14 @@ var rules = []rule{
 		"it makes requests to a service with a session's errors and keys, and does not know conversations",
 	},
 	{
+		[]string{"audio/dsp"}, []string{"audio", "audio/aec3"},
+		"it maps frames to frames, and does not know what detects or recognizes a voice in them",
+	},
+	{
+		[]string{"audio/aec3"}, nil,
+		"it is one canceller of two, with the interface of the other; only audio/dsp selects it",
+	},
+	{
 		[]string{"audio/front"}, []string{"audio", "audio/dsp", "audio/vad"},
 		"it combines audio processing and voice detection once, for production and for benches",
 	},

@@ -58,7 +58,11 @@ func newEar(w *World, set protocol.Settings) (*ear, error) {
 		processing = w.cfg.Processing(set)
 	}
 	var err error
-	if e.front, err = front.New(processing, w.voice.player.Hold); err != nil {
+	open := func(c dsp.Config) (*front.Front, error) { return front.New(c, w.voice.player.Hold) }
+	missing := func(err error) {
+		w.cfg.Log.Warn().Err(err).Msg("microphone processing is incomplete; continuing without the part that is unavailable")
+	}
+	if e.front, err = openFront(processing, open, missing); err != nil {
 		return nil, &audio.DeviceError{Code: "audioFailed", Device: "processing", Err: err, Remedy: "see agentvoice-daemon doctor"}
 	}
 	if w.cfg.Detector == nil || set.TurnDetection.Mode == protocol.TurnPushToTalk {
@@ -73,6 +77,19 @@ func newEar(w *World, set protocol.Settings) (*ear, error) {
 	}
 	go e.load(cfg)
 	return e, nil
+}
+
+// openFront opens the front end with as much of the processing as there is, and reports
+// why the rest is missing. Without echo cancellation, half duplex limits the damage, and
+// the user is told of that.
+func openFront(processing dsp.Config, open func(dsp.Config) (*front.Front, error), missing func(error)) (f *front.Front, err error) {
+	for _, c := range slices.Compact([]dsp.Config{processing, processing.Essential(), {}}) {
+		if f, err = open(c); err == nil {
+			return f, nil
+		}
+		missing(err)
+	}
+	return nil, err
 }
 
 // load creates the tracker. If the ear was closed meanwhile, load closes the tracker.

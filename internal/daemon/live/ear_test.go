@@ -3,6 +3,8 @@
 package live
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -55,4 +57,42 @@ func TestTheEchoOfDevicesIsRemembered(t *testing.T) {
 		t.Error("something is known of another device")
 	}
 	d.release()
+}
+
+// TestConversationsStartWithTheProcessingThatThereIs: without noise suppression the echo is
+// still cancelled, and without a canceller the conversation starts nevertheless.
+func TestConversationsStartWithTheProcessingThatThereIs(t *testing.T) {
+	all := dsp.Config{EchoCancellation: true, HighPass: true, NoiseSuppression: true, GainControl: true}
+	for _, c := range []struct {
+		name    string
+		broken  func(dsp.Config) bool
+		asked   dsp.Config
+		opened  []dsp.Config
+		failing bool
+	}{
+		{"all", func(dsp.Config) bool { return false }, all, []dsp.Config{all}, false},
+		{"no native library", func(c dsp.Config) bool { return c.NoiseSuppression }, all, []dsp.Config{all, dsp.Default()}, false},
+		{"no canceller", func(c dsp.Config) bool { return c.EchoCancellation }, dsp.Default(), []dsp.Config{dsp.Default(), {}}, false},
+		{"nothing", func(dsp.Config) bool { return true }, dsp.Config{}, []dsp.Config{{}}, true},
+	} {
+		var opened []dsp.Config
+		var reported []error
+		unavailable := errors.New("unavailable")
+		f, err := openFront(c.asked, func(p dsp.Config) (*front.Front, error) {
+			opened = append(opened, p)
+			if c.broken(p) {
+				return nil, unavailable
+			}
+			return front.New(dsp.Config{}, nil)
+		}, func(err error) { reported = append(reported, err) })
+		if f != nil {
+			_ = f.Close()
+		}
+		if (err != nil) != c.failing || (f == nil) != c.failing || !slices.Equal(opened, c.opened) {
+			t.Errorf("%s: opened %+v: %v", c.name, opened, err)
+		}
+		if want := len(opened) - 1; !c.failing && len(reported) != want {
+			t.Errorf("%s: reported %v, want %d errors", c.name, reported, want)
+		}
+	}
 }

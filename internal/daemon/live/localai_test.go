@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -222,17 +223,23 @@ func TestALocalAIPipelineThatStreams(t *testing.T) {
 	defer tk.mu.Unlock()
 	mu.Lock()
 	defer mu.Unlock()
-	position := regexp.MustCompile(`(starts|ends) \d+`)
-	for i, want := range []string{"1 starts", "1 so far 1", "1 so far 2", "1 so far 3", "1 so far 4", "1 ends", "1 words 4"} {
-		if len(heard) != 14 {
-			t.Fatalf("the core is told %q", heard)
+	// Of the words so far, a busy machine may show fewer, but never fewer words than before.
+	all := regexp.MustCompile(`^(\d) starts \d+((?: \d so far \d)+) \d ends \d+ \d words 4 (\d) starts \d+((?: \d so far \d)+) \d ends \d+ \d words 4$`)
+	m := all.FindStringSubmatch(strings.Join(heard, " "))
+	if m == nil || m[1] != "1" || m[3] != "2" {
+		t.Fatalf("the core is told %q", heard)
+	}
+	for i, utterance := range []string{"1", "2"} {
+		count := 0
+		for _, so := range regexp.MustCompile(`(\d) so far (\d)`).FindAllStringSubmatch(m[2*i+2], -1) {
+			n, err := strconv.Atoi(so[2])
+			if err != nil || so[1] != utterance || n <= count {
+				t.Errorf("the core is told %q", heard)
+			}
+			count = n
 		}
-		second := "2" + want[1:]
-		if got := position.ReplaceAllString(heard[i], "$1"); got != want {
-			t.Errorf("the core is told %q, want %q", got, want)
-		}
-		if got := position.ReplaceAllString(heard[i+7], "$1"); got != second {
-			t.Errorf("the core is told %q, want %q", got, second)
+		if count != 4 {
+			t.Errorf("utterance %s ends with %d words so far: %q", utterance, count, heard)
 		}
 	}
 	if len(tk.words) == 0 || len(tk.agent.requests()) != 2 || tk.agent.requests()[1].Messages[len(tk.agent.requests()[1].Messages)-1].Content != "Run the unit tests." {
