@@ -114,19 +114,19 @@ func TestTheInstaller(t *testing.T) {
 	}
 }
 
-// refusal is what the installer refuses, and what it says.
-type refusal struct {
+// installRefusal is what the installer refuses, and what it says.
+type installRefusal struct {
 	args []string
 	says string
 }
 
-func refusals(t *testing.T, both string) map[string]refusal {
+func refusals(t *testing.T, both string) map[string]installRefusal {
 	t.Helper()
 	damaged := releaseOf(t, map[string]string{"3.0.0": "echo three"})
 	if archives, _ := filepath.Glob(filepath.Join(damaged, "*.tar.gz")); len(archives) != 1 || os.WriteFile(archives[0], []byte("short"), 0o644) != nil {
 		t.Fatal(archives)
 	}
-	return map[string]refusal{
+	return map[string]installRefusal{
 		"a damaged archive":             {[]string{"--from", damaged}, "is damaged"},
 		"a program that does not start": {[]string{"--from", releaseOf(t, map[string]string{"3.0.0": "exit 1"})}, "does not start on this machine; nothing was changed"},
 		"a version that there is not":   {[]string{"--from", both, "--version", "9.9.9"}, "there is no archive of version 9.9.9"},
