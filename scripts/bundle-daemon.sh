@@ -140,7 +140,7 @@ cp internal/assets/silero.LICENSE.txt "$folder/licenses/silero.txt"
 cp internal/vocab/common.LICENSE.txt "$folder/licenses/scowl.txt"
 cp internal/vocab/letters.LICENSE.txt "$folder/licenses/cmudict.txt"
 # The echo canceller of builds without WebRTC's library.
-if go list -deps ./cmd/agentvoice-daemon | grep -q /audio/aec3$; then
+if go list -deps ./cmd/agentvoice-daemon | grep /audio/aec3$ >/dev/null; then
   cp audio/aec3/aec3.LICENSE.txt "$folder/licenses/aec3.txt"
 fi
 cp "$(go env GOROOT)/LICENSE" "$folder/licenses/go.txt"

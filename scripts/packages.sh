@@ -72,7 +72,7 @@ scripts/bundle-daemon.sh "$daemon" "$stage"
 cp LICENSE THIRD_PARTY.md CHANGELOG.md "$stage"
 
 echo "packages: the SBOM"
-GOFLAGS='' go run "$cyclonedx" app -json -licenses -std=false -main cmd/agentvoice-daemon -output "$out/modules.json" . 2>"$out/sbom.log" || {
+go run "$cyclonedx" app -json -licenses -std=false -main cmd/agentvoice-daemon -output "$out/modules.json" . 2>"$out/sbom.log" || {
   cat "$out/sbom.log" >&2
   exit 1
 }
@@ -81,12 +81,14 @@ cp "$stage/sbom.cdx.json" "$out/$name.cdx.json"
 rm "$out/modules.json" "$out/sbom.log"
 
 echo "packages: the archive"
+tar=tar
+[[ $os != darwin ]] || tar=gtar # that of the system lacks the options
 if [[ $os == win32 ]]; then
   (cd "$out" && zip -qr "$name.zip" "$name")
 else
   # The same files make the same archive.
   (cd "$out" && find "$name" -print0 | LC_ALL=C sort -z |
-    tar --no-recursion --null -T - --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - | gzip -n >"$name.tar.gz")
+    $tar --no-recursion --null -T - --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - | gzip -n >"$name.tar.gz")
 fi
 
 if [[ $os == linux ]]; then
@@ -119,5 +121,5 @@ npm_pack "$out/npm/$os-$arch"
 rm -rf "$out/npm"
 
 cp scripts/packaging/install.sh scripts/packaging/install.ps1 "$out"
-(cd "$out" && for file in *; do [[ $file == SHA256SUMS ]] || echo "$(sum_of "$file")  $file"; done >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS)
+(cd "$out" && for file in *; do [[ $file == SHA256SUMS* ]] || echo "$(sum_of "$file")  $file"; done >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS)
 (cd "$out" && ls -l | awk 'NR > 1 { printf "%8.1f MB  %s\n", $5 / 1e6, $NF }')

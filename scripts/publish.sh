@@ -59,6 +59,6 @@ if $dry; then
 fi
 for target in "${targets[@]}"; do
   vsix=$folder/agent-voice-$target-$version.vsix
-  extension/node_modules/.bin/vsce publish --skip-duplicate "${pre[@]}" --packagePath "$vsix"
-  npx --yes "$ovsx" publish --skip-duplicate "${pre[@]}" --packagePath "$vsix"
+  extension/node_modules/.bin/vsce publish --skip-duplicate ${pre[@]+"${pre[@]}"} --packagePath "$vsix"
+  npx --yes "$ovsx" publish --skip-duplicate ${pre[@]+"${pre[@]}"} --packagePath "$vsix"
 done

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -89,21 +90,23 @@ func (c *Client) dial(ctx context.Context, kind provider.Transport, h Handler) (
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)() // the loop gave up
-	if step, err := c.link.connect(ctx, c.signal); err != nil {
+	step, err = c.link.connect(ctx, c.signal)
+	if err == nil {
+		step = stepSession
 		select {
-		case known := <-result:
-			return step, known
-		default:
+		case err := <-result:
+			c.path = c.link.path()
+			c.signal.lap(&c.signal.took.Session)
 			return step, err
+		case <-ctx.Done():
+			err = ctx.Err()
 		}
 	}
 	select {
-	case err := <-result:
-		c.path = c.link.path()
-		c.signal.lap(&c.signal.took.Session)
-		return stepSession, err
-	case <-ctx.Done():
-		return stepSession, ctx.Err()
+	case known := <-result: // the loop gave up, and says why
+		return step, cmp.Or(known, err)
+	default:
+		return step, err
 	}
 }
 

@@ -242,6 +242,9 @@ func TestLocalAIPipelineDoesNotStart(t *testing.T) {
 						return
 					}
 					f.emit(errorEvent(code, ""))
+					for f.dc.BufferedAmount() > 0 && t.Context().Err() == nil { // closing does not wait for what was sent
+						time.Sleep(time.Millisecond)
+					}
 					_ = f.dc.GracefulClose()
 					_ = f.pc.Close()
 				}()

@@ -117,10 +117,10 @@ func (l *loop) take(m message, now time.Time) {
 // then.
 func (l *loop) gone(m message) {
 	err := &Error{Code: CodeConnectionLost, Retryable: true, Message: "the service closed the connection; connect again", Unheard: m.unheard}
-	if l.rejected != "" && !l.ready {
-		err = protocolError("session.update: refused (%s)", l.rejected)
-	} else if m.err != nil && !l.ready {
+	if m.err != nil && !l.ready {
 		err = m.err
+	} else if l.rejected != "" && !l.ready {
+		err = protocolError("session.update: refused (%s)", l.rejected)
 	} else if m.err != nil {
 		err.Message, err.Err = m.err.Message, m.err.Err
 	}

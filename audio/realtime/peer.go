@@ -38,6 +38,9 @@ const (
 	pathFailure = 30 * time.Second
 )
 
+// lastEvents is how long the last events of a closed connection may take to be read.
+const lastEvents = 500 * time.Millisecond
+
 // reportEvery is the RTCP report interval: the minimum recommended by RFC 3550, section
 // 6.2.
 const reportEvery = 5 * time.Second
@@ -170,8 +173,11 @@ func (p *peer) listen(post func(message)) {
 		post(message{kind: msgICE, ice: s})
 	})
 	p.pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
-		if s == webrtc.PeerConnectionStateFailed || s == webrtc.PeerConnectionStateClosed {
+		switch s {
+		case webrtc.PeerConnectionStateFailed:
 			post(message{kind: msgGone})
+		case webrtc.PeerConnectionStateClosed: // the channel's end comes behind its last events, if it was open
+			time.AfterFunc(lastEvents, func() { post(message{kind: msgGone}) })
 		}
 	})
 	p.channel.OnOpen(func() {

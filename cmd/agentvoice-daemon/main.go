@@ -61,8 +61,9 @@ func prepare() {
 	}
 }
 
-// stopsWithin is how long a command may take to stop. A conversation has 3 s to end.
-const stopsWithin = 5 * time.Second
+// stopsWithin is how long a command may take to stop: a conversation has 3 s to end, its agent and its voice
+// a few more, and then its record is written.
+const stopsWithin = 12 * time.Second
 
 // execute runs the command. One that does not stop when it is told to, since it waits for what may
 // never come, is left behind.

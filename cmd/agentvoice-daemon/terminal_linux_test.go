@@ -24,6 +24,7 @@ type terminal struct {
 	mu   sync.Mutex
 	out  bytes.Buffer
 	more chan struct{}
+	read chan struct{} // closed when there is nothing more to read
 }
 
 // inTerminal runs the command line in a terminal of that width, with more environment variables.
@@ -44,7 +45,7 @@ func inTerminal(t *testing.T, columns uint16, env []string, args ...string) *ter
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	must(err)
 	defer slave.Close()
-	x := &terminal{t: t, master: master, more: make(chan struct{}, 1), cmd: exec.Command(os.Args[0], args...)}
+	x := &terminal{t: t, master: master, more: make(chan struct{}, 1), read: make(chan struct{}), cmd: exec.Command(os.Args[0], args...)}
 	x.resize(columns)
 	x.cmd.Args[0] = "agentvoice-daemon"
 	x.cmd.Env = append(append(os.Environ(), "TERM=xterm", "XDG_RUNTIME_DIR="+t.TempDir()), env...)
@@ -53,6 +54,7 @@ func inTerminal(t *testing.T, columns uint16, env []string, args ...string) *ter
 	must(x.cmd.Start())
 	t.Cleanup(func() { _ = x.cmd.Process.Kill() }) // it may already have exited
 	go func() {
+		defer close(x.read)
 		b := make([]byte, 4096)
 		for {
 			n, err := master.Read(b)
@@ -121,6 +123,7 @@ func (x *terminal) ends() int {
 	done := make(chan struct{})
 	go func() {
 		_ = x.cmd.Wait() // the status is returned
+		<-x.read         // what it printed last
 		close(done)
 	}()
 	select {

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { Translate } from './text';
 
 /** Schemes of documents that show something and cannot be written, such as the output. */
-const SHOWN: ReadonlySet<string> = new Set(['output', 'git', 'debug', 'vscode-terminal']);
+const SHOWN: ReadonlySet<string> = new Set(['output', 'git', 'debug', 'vscode-terminal', 'agentvoice-change']);
 
 export class Insertion implements vscode.Disposable {
   /** the text editor that was active last; another kind of tab may be active now */

@@ -6,18 +6,26 @@
 // It reads a line with a token and then the text from standard input, closes standard output, gives the text once, to whoever connects to
 // PATH and sends the token, and ends. Without that it ends after the time.
 
-import { rmSync } from 'node:fs';
+import { rmSync, rmdirSync } from 'node:fs';
 import { type Socket, createServer } from 'node:net';
 import { dirname } from 'node:path';
 
 /** The length of a token in bytes. */
 const TOKEN = 64;
 
-const [path = '', milliseconds = '0'] = process.argv.slice(2);
+const [path = '', milliseconds = ''] = process.argv.slice(2);
+if (path === '' || milliseconds === '') {
+  process.exit(2);
+}
 
 function end(): never {
   if (process.platform !== 'win32') {
-    rmSync(dirname(path), { recursive: true, force: true });
+    rmSync(path, { force: true });
+    try {
+      rmdirSync(dirname(path)); // only if it is empty
+    } catch {
+      // it is not ours, or is gone
+    }
   }
   process.exit();
 }

@@ -57,7 +57,12 @@ export class KeptTranscript {
       return stored;
     }
     const text = held === undefined ? '' : await ask(held);
-    return text === '' ? [] : (JSON.parse(text) as readonly Line[]);
+    try {
+      return text === '' ? [] : (JSON.parse(text) as readonly Line[]);
+    } catch {
+      this.log.warn('the transcript of the window before was cut off');
+      return [];
+    }
   }
 
   /** The transcript may have changed, or the setting. */
@@ -106,7 +111,7 @@ async function hold({ path, token }: Holder, program: string, text: string): Pro
     mkdirSync(dirname(path), { mode: 0o700 });
   }
   const keeper = spawn(process.execPath, [program, path, String(HOLD)], {
-    detached: true, windowsHide: true, stdio: ['pipe', 'pipe', 'ignore'], env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+    cwd: dirname(process.execPath), detached: true, windowsHide: true, stdio: ['pipe', 'pipe', 'ignore'], env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
   });
   await new Promise<void>((resolve, reject) => {
     keeper.once('error', reject);

@@ -53,6 +53,7 @@ func (d *Daemon) choose() {
 		if was != d.cfg.Adapter {
 			go func() { _ = closeAdapters(was) }()
 		}
+		d.modelPending = true
 		d.loop.Post(csm.Configure{Config: d.coreConfig()})
 		d.loop.Post(csm.UserSelectModel{Model: d.content.modelID(d.modelFor(d.settings()))})
 	}
@@ -65,6 +66,15 @@ func (d *Daemon) modelFor(set protocol.Settings) string {
 		return ""
 	}
 	return set.Copilot.Model
+}
+
+// modelToSend returns the model of a request: that of the core's state, unless another adapter was chosen and the
+// core has not yet heard of its model. It runs on the loop.
+func (d *Daemon) modelToSend(s csm.State) string {
+	if d.modelPending {
+		return d.modelFor(d.settings())
+	}
+	return d.modelOf(s)
 }
 
 // switchAssistant picks the adapter after another assistant was chosen in a conversation,
@@ -86,11 +96,14 @@ func (d *Daemon) switchAssistant(s dispatch.Step) {
 
 // tellSwitch says who answers from the next message on, and what it knows of the
 // conversation.
-func (d *Daemon) tellSwitch(s protocol.Settings) {
+func (d *Daemon) tellSwitch(was, s protocol.Settings) {
 	if d.cfg.Assistants == nil {
 		return
 	}
 	all, selected := d.cfg.Assistants(s)
+	if _, before := d.cfg.Assistants(was); before == selected {
+		return
+	}
 	words := agentTexts[d.locale()]
 	i := slices.IndexFunc(all, func(a protocol.Assistant) bool { return a.ID == selected })
 	if i < 0 {

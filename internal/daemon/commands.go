@@ -47,9 +47,11 @@ func (d *Daemon) SelectModel(name string, done func(csm.Reply, protocol.Snapshot
 		done(csm.Reply{Code: csm.Code(protocol.CodePriceUnknown)}, d.Snapshot())
 		return
 	}
-	d.mu.Lock()
-	d.set.Copilot.Model, d.selected = name, name
-	d.mu.Unlock()
+	if d.adapter() == d.cfg.Adapter { // the setting is of that one
+		d.mu.Lock()
+		d.set.Copilot.Model, d.selected = name, name
+		d.mu.Unlock()
+	}
 	id := d.content.modelID(name)
 	d.Call(func(c csm.Call) csm.Event { return csm.UserSelectModel{Call: c, Model: id} }, done)
 }

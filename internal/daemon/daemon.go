@@ -122,11 +122,12 @@ type Daemon struct {
 
 	muting sync.Mutex // keeps Mute's effect and its notification in the same order
 
-	mu        sync.Mutex
-	set       protocol.Settings
-	turns     *protocol.TurnDetectionSettings // of the current conversation
-	selected  string                          // last model passed to the core
-	switching bool                            // another assistant was chosen, and applies from the next request on
+	mu           sync.Mutex
+	set          protocol.Settings
+	turns        *protocol.TurnDetectionSettings // of the current conversation
+	selected     string                          // last model passed to the core
+	switching    bool                            // another assistant was chosen, and applies from the next request on
+	modelPending bool                            // another adapter answers, and the core has not yet heard of its model; the loop's
 
 	workspace *protocol.Workspace // nil until the client says what is open
 	folder    string              // path of the folder to work in; "" for the active one
@@ -370,7 +371,7 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	if d.conversing() {
 		d.refuse()
 		if another {
-			d.tellSwitch(s)
+			d.tellSwitch(was, s)
 		}
 	}
 	d.showSettings()
@@ -384,7 +385,7 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	}
 	d.loop.Post(csm.Configure{Config: d.coreConfig()})
 	if reselected {
-		d.loop.Post(csm.UserSelectModel{Model: d.content.modelID(s.Copilot.Model)})
+		d.loop.Post(csm.UserSelectModel{Model: d.content.modelID(d.modelFor(s))})
 	}
 }
 
@@ -410,6 +411,9 @@ func (d *Daemon) language() string {
 // execute executes the effects of a step on the loop's goroutine. Requests to the
 // client are handed over last, so that it learns about the turn and the call first.
 func (d *Daemon) execute(s dispatch.Step) {
+	if _, is := s.Envelope.Event.(csm.UserSelectModel); is {
+		d.modelPending = false
+	}
 	d.fixTurns(s)
 	d.tellHeld(s.State.Hold)
 	withhold := d.leave(s)
@@ -452,7 +456,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 		switch f := f.(type) {
 		case csm.SendCopilot:
 			if !withhold {
-				d.assistant.send(f, d.modelOf(s.State))
+				d.assistant.send(f, d.modelToSend(s.State))
 			}
 		case csm.CallTool:
 			d.assistant.callTool(f)

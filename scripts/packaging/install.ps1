@@ -6,6 +6,7 @@
 #   .\install.ps1 -Uninstall          removes the program; your record, settings and models stay
 param([string]$Version, [string]$From, [switch]$Uninstall)
 $ErrorActionPreference = 'Stop'
+$ProgressPreference = 'SilentlyContinue' # a progress bar slows the download down
 $app = Join-Path $env:LOCALAPPDATA 'Programs\agentvoice'
 $path = [Environment]::GetEnvironmentVariable('Path', 'User')
 if ($Uninstall) {
@@ -33,9 +34,12 @@ try {
   $new = Join-Path $scratch ([IO.Path]::GetFileNameWithoutExtension($archive))
   & (Join-Path $new 'agentvoice-daemon.exe') version | Out-Null
   if ($LASTEXITCODE -ne 0) { throw 'the program does not start on this machine; nothing was changed' }
-  if (Test-Path $app) { Remove-Item -Recurse -Force $app }
   New-Item -ItemType Directory (Split-Path $app) -Force | Out-Null
+  $old = "$app.old"
+  if (Test-Path $old) { Remove-Item -Recurse -Force $old }
+  if (Test-Path $app) { Move-Item $app $old } # fails as a whole while the program runs
   Move-Item $new $app
+  if (Test-Path $old) { Remove-Item -Recurse -Force $old }
   if (($path -split ';') -notcontains $app) { [Environment]::SetEnvironmentVariable('Path', "$path;$app", 'User') }
   Write-Output "Agent Voice is installed in $app. In a new terminal: agentvoice-daemon talk"
 } finally {

@@ -64,6 +64,8 @@ done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
+command -v sha256sum >/dev/null || command -v shasum >/dev/null || fail "sha256sum is missing: install coreutils"
+[ "$from" ] || command -v curl >/dev/null || fail "curl is missing: install it, or give --from"
 get() {
   if [ "$from" ]; then
     cp "$from/$1" "$scratch/$1" || fail "$from has no $1"

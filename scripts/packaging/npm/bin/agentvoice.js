@@ -22,7 +22,7 @@ const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' });
 // A terminal sends Ctrl-C to both: the daemon says goodbye and ends, and this process ends with it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    if (signal !== 'SIGINT') child.kill(signal);
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
   });
 }
 child.on('error', (problem) => {
