@@ -16,6 +16,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot/acp"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
@@ -53,6 +54,15 @@ var ways = map[string][]string{
 	"de": {"%s", "%s.", "Äh, %s", "bitte %s", "%s, bitte.", "%s %[1]s"},
 	"ja": {"%s", "%s。", "%s！", "えっと、%s。", "すみません、%s"},
 }
+
+// assistants has the names that "switch to" takes: those of the agents that are known, and Copilot.
+var assistants = func() map[string]bool {
+	names := map[string]bool{"copilot": true}
+	for _, a := range acp.Agents {
+		names[spoken.NameKey(a.Title)], names[spoken.NameKey(a.Command[0])] = true, true
+	}
+	return names
+}()
 
 // recognised returns the command in a text, with a file main.go in the workspace.
 func recognised(text string) spoken.Command {
@@ -136,7 +146,12 @@ func printTriggers(w io.Writer) error {
 	for _, c := range all {
 		said, wrong := 0, []string{}
 		for _, text := range c.texts {
-			named, _ := spoken.Default.Named(text, func(c spoken.Command, name string) bool { return spoken.NamesChoice(c, name) || known[name] })
+			named, _ := spoken.Default.Named(text, func(c spoken.Command, name string) bool {
+				if c == spoken.CommandSwitchAssistant {
+					return assistants[spoken.NameKey(name)]
+				}
+				return spoken.NamesChoice(c, name) || known[name]
+			})
 			command := spoken.Classify(text).Command
 			switch {
 			case command == "" && named == "":

@@ -1,6 +1,9 @@
 // The transcript while its window is loaded again: in memory by default, on disk only with the setting.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HELD } from '../src/held';
@@ -46,6 +49,16 @@ test('a window that is loaded again has its transcript, and nothing that was sai
   await closed;
   assert.deepEqual(await disk.window().take(), [], 'once');
   assert.deepEqual([...disk.kept.keys()], []);
+});
+
+test('the program that holds the text deletes nothing but its own', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kept-'));
+  writeFileSync(join(folder, 'theirs'), '');
+  const run = (...args: string[]): number | null => spawnSync(process.execPath, [program, ...args], { cwd: folder, input: '', timeout: 20_000 }).status;
+  assert.equal(run(join(folder, 'text'), '200'), 0);
+  assert.notEqual(run(), 0);
+  assert.deepEqual(readdirSync(folder), ['theirs']);
+  rmSync(folder, { recursive: true });
 });
 
 test('another program that finds the place does not get the text without the token', async () => {

@@ -127,6 +127,30 @@ func TestAssistantSelectedInTheMiddle(t *testing.T) {
 	c.end()
 }
 
+// A model that is chosen for one assistant stays with it.
+func TestModelsStayWithTheirAssistant(t *testing.T) {
+	c := withAssistants(t)
+	c.initialize(withTools, object{"agentvoice.copilot.model": "gpt-4.1"})
+	c.call(protocol.MethodStart, nil, nil)
+	c.state(protocol.StateListening)
+	c.selects("acp:codex-acp", "From your next message on, Codex answers.")
+	c.call(protocol.MethodSelectModel, object{"id": "large"}, nil)
+	c.request(protocol.MethodSendText, object{"text": "And with more thought?"})
+	id, p := c.asked()
+	if p.Model != "codex large" {
+		t.Errorf("the next message goes to %q, want the model that was chosen", p.Model)
+	}
+	c.delta(p, 0, "Still Codex.")
+	c.respond(id, completedResult)
+	c.call(protocol.MethodAdvance, object{"ms": 5000}, nil)
+	c.selects("copilot", "From your next message on, Copilot answers.")
+	c.request(protocol.MethodSendText, object{"text": "And now?"})
+	if _, p = c.asked(); p.Model != "gpt-4.1" {
+		t.Errorf("the next message goes to %q, want Copilot's model", p.Model)
+	}
+	c.end()
+}
+
 // The list says what is installed; a check tries one, and says why it cannot answer.
 func TestAssistantsAreListedAndChecked(t *testing.T) {
 	c := withAssistants(t)
