@@ -203,7 +203,7 @@ func TestStreamsThatMisbehave(t *testing.T) {
 	}
 }
 
-// TestStreamIsRefused: a key that is wrong, or an endpoint that is none.
+// TestStreamIsRefused: the service rejects the key, or does not have this endpoint.
 func TestStreamIsRefused(t *testing.T) {
 	for status, code := range map[int]string{
 		http.StatusUnauthorized: realtime.CodeAuthentication, http.StatusForbidden: realtime.CodeAccessDenied, http.StatusNotFound: "", http.StatusOK: "", http.StatusFound: "",

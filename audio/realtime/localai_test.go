@@ -32,6 +32,7 @@ func onLocalAI(t *testing.T, over func(Config) Config) localAI {
 	return localAI{f, c, r}
 }
 
+// LocalAI really sends these ids: "event_TODO" and "TODO".
 func (s localAI) begins(ms int) {
 	s.emit(fmt.Sprintf(`{"type":"input_audio_buffer.speech_started","event_id":"event_TODO","audio_start_ms":%d,"item_id":""}`, ms))
 }

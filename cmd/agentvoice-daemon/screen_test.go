@@ -85,7 +85,7 @@ func (d *display) put(row, col int, r rune) {
 	}
 }
 
-// resize breaks the rows anew, as most terminals do. The cursor stays on its character.
+// resize wraps the rows again, as most terminals do. The cursor stays on its character.
 func (d *display) resize(columns int) {
 	var rows [][]rune
 	at := 0

@@ -104,7 +104,7 @@ type Leaf = readonly [name: string, value: unknown];
 const OLD = /(^| )old\w*$/i;
 const NEW = /(^| )new\w*$/i;
 
-/** The index of the text that replaces the text with a name, or is replaced by it; -1 if there is none. */
+/** The index of the other half of a replacement, for the half with this name; -1 without one. */
 function partner(leaves: readonly Leaf[], at: number): number {
   const [name, text] = leaves[at] ?? ['', undefined];
   const key = (s: string): string => (s.split(' ').at(-1) ?? '').slice(3).toLowerCase();

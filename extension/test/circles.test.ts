@@ -16,7 +16,7 @@ function imports(folder: string): Map<string, string[]> {
     .filter((target) => existsSync(join(root, target)))]));
 }
 
-/** The first circle that leads from a file to itself; undefined if there is none. */
+/** Returns the first import cycle through a file, or undefined. */
 function circleFrom(start: string, of: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const seen = new Set<string>();
   const ways: string[][] = [[start]];

@@ -25,7 +25,7 @@ export interface Fake {
   answers: Map<string, (...args: never[]) => Promise<unknown>>;
   /** the active editor, its diagnostics, and the workspace's name */
   editor: unknown;
-  /** the user activates an editor, or a tab that is none */
+  /** the user activates an editor, or another kind of tab */
   activate: (editor: unknown) => void;
   /** the editors in view, and the editor that shows a document */
   visible: unknown[];

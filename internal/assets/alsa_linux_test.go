@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ALSA's library is told of a configuration only if it finds none itself.
+// ALSA's library is given our configuration only if it cannot find its own.
 func TestConfigurationOfALSA(t *testing.T) {
 	none, system, own := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "with space")
 	setUserCache(t, t.TempDir())

@@ -73,10 +73,9 @@ type Config struct {
 	Keys bool
 	// Folders are the workspace folders until a client names them.
 	Folders []string
-	// Choose, if set, picks the adapter when a conversation begins, and between two requests
-	// when the settings change, from the settings and the trusted folder to work in ("" if there is none); given says whether the client
-	// said what is open. If Choose is nil, Adapter
-	// answers.
+	// Choose, if set, picks the adapter from the settings and the trusted folder, which may be "": when a
+	// conversation begins, and between two requests when the settings change. given reports whether the
+	// client said what is open. If Choose is nil, Adapter answers.
 	Choose func(s protocol.Settings, folder string, given bool) copilot.Adapter
 	// Acts reports whether the assistant that Choose would pick acts in a folder.
 	Acts func(s protocol.Settings, given bool) bool

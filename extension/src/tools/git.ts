@@ -72,7 +72,7 @@ export async function git(files: Files): Promise<{ status(): Promise<string>; di
       const wanted = only === undefined ? [...new Map(all.map(({ uri }) => [uri.toString(), uri])).values()] : [only];
       const texts: string[] = [];
       for (const [uri] of await files.visible(wanted)) {
-        // A deleted file that is there again was created anew, and is read as it is.
+        // A deleted file that exists was created again; its contents are read.
         const there = files.document(uri).catch((err: unknown) => (deleted.has(uri.toString()) ? files.gone(uri) : Promise.reject(err)));
         await there.then(async () => {
           const diff = await repository.diffWithHEAD(uri.fsPath);

@@ -81,7 +81,7 @@ func newEar(w *World, set protocol.Settings) (*ear, error) {
 
 // openFront opens the front end with as much of the processing as there is, and reports
 // why the rest is missing. Without echo cancellation, half duplex limits the damage, and
-// the user is told of that.
+// the user is notified.
 func openFront(processing dsp.Config, open func(dsp.Config) (*front.Front, error), missing func(error)) (f *front.Front, err error) {
 	for _, c := range slices.Compact([]dsp.Config{processing, processing.Essential(), {}}) {
 		if f, err = open(c); err == nil {
